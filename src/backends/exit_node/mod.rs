@@ -1,0 +1,3 @@
+//! The exit node: helper script, transports, parsers and the reading they yield.
+
+pub mod model;

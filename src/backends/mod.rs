@@ -1,0 +1,5 @@
+//! Typed clients of the systems a site is made of: wire types, client, map. Knows [`crate::site`] and nobody else.
+
+pub mod exit_node;
+pub mod http;
+pub mod proxmox;

@@ -1,0 +1,3 @@
+//! Proxmox VE: the reading client and what it returns.
+
+pub mod model;

@@ -1,0 +1,1 @@
+//! Headless verbs: arguments → engine → printer.

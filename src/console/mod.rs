@@ -1,0 +1,1 @@
+//! The full-screen console: model, update, pure view.

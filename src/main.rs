@@ -1,0 +1,3 @@
+//! Entry point of the console and its headless verbs.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! The only impure room of the console: event loop, effect executor, clock.

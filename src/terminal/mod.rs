@@ -1,0 +1,1 @@
+//! The terminal: guard, capabilities, input, painter, clipboard, editor.
