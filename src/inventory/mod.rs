@@ -1,1 +1,13 @@
 //! The joined, immutable picture of a site, and the workers that keep it fresh.
+//!
+//! Readings (one per source, possibly old, possibly missing) go in; [`Inventory`] comes out. What is expected is derived
+//! from the tenant index; what is observed is what a source said; where a source said nothing the answer is a [`Gap`]
+//! with its reason, never a default.
+
+pub mod entities;
+pub mod readings;
+pub mod source;
+
+pub use entities::*;
+pub use readings::{PveReading, Readings};
+pub use source::{Gap, GapKind, Seen, SourceError, SourceHealth, SourceId, SourceStatus, Sources};

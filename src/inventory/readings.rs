@@ -1,0 +1,85 @@
+//! What the workers hand to the join: the newest reading of each source, whole, with its gaps.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use super::source::{Gap, Seen, Sources};
+use crate::backends::exit_node::model::Reading;
+use crate::backends::proxmox::model::{
+    AgentState, ClusterStatus, LockState, NodeStatus, NodeVnet, PendingOption, Permissions, Resources, SdnConfig, Task,
+    Version, VmConfig,
+};
+
+/// One cycle of reading Proxmox: cheap lists each time, details as far as the sweep has come.
+#[derive(Debug, Clone)]
+pub struct PveReading {
+    /// When the lists were read.
+    pub at: Timestamp,
+    /// `/version`.
+    pub version: Seen<Version>,
+    /// Rights of the token.
+    pub permissions: Seen<Permissions>,
+    /// Quorum and members.
+    pub cluster: Seen<ClusterStatus>,
+    /// Guests, nodes, zones per node.
+    pub resources: Seen<Resources>,
+    /// SDN objects, configured and running.
+    pub sdn: Seen<SdnConfig>,
+    /// Recent tasks.
+    pub tasks: Seen<Vec<Task>>,
+    /// Node → its status.
+    pub nodes: BTreeMap<String, Seen<NodeStatus>>,
+    /// VMID → configuration; a VMID missing here was not read yet.
+    pub configs: BTreeMap<u32, Seen<Arc<VmConfig>>>,
+    /// VMID → options that wait for a cold start.
+    pub vm_pending: BTreeMap<u32, Seen<Vec<PendingOption>>>,
+    /// VMID → guest agent.
+    pub agents: BTreeMap<u32, Seen<AgentState>>,
+    /// (node, zone) → realisation of its VNets.
+    pub node_vnets: BTreeMap<(String, String), Seen<Vec<NodeVnet>>>,
+    /// Node → staged `/etc/network/interfaces.new` (unified diff), which an SDN apply would activate.
+    pub staged: BTreeMap<String, Seen<Option<String>>>,
+    /// What is known of the SDN lock.
+    pub lock: LockState,
+    /// Requests made so far, for the budget.
+    pub requests: u64,
+}
+
+impl PveReading {
+    /// An empty reading at `at`: everything "not read yet".
+    #[must_use]
+    pub fn empty(at: Timestamp) -> Self {
+        Self {
+            at,
+            version: Err(Gap::not_read("the version")),
+            permissions: Err(Gap::not_read("the rights map")),
+            cluster: Err(Gap::not_read("the cluster status")),
+            resources: Err(Gap::not_read("the resource list")),
+            sdn: Err(Gap::not_read("the SDN configuration")),
+            tasks: Err(Gap::not_read("the task list")),
+            nodes: BTreeMap::new(),
+            configs: BTreeMap::new(),
+            vm_pending: BTreeMap::new(),
+            agents: BTreeMap::new(),
+            node_vnets: BTreeMap::new(),
+            staged: BTreeMap::new(),
+            lock: LockState::NotTried,
+            requests: 0,
+        }
+    }
+}
+
+/// Everything the join works on.
+#[derive(Debug, Clone, Default)]
+pub struct Readings {
+    /// Health of the sources.
+    pub sources: Sources,
+    /// Proxmox; `None` = nothing read yet.
+    pub pve: Option<Arc<PveReading>>,
+    /// Exit node name → its newest reading, or why there is none.
+    pub exits: BTreeMap<String, Seen<Arc<Reading>>>,
+    /// Rates and trends kept across readings.
+    pub flows: Arc<super::entities::Flows>,
+}
