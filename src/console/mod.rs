@@ -1,1 +1,14 @@
 //! The full-screen console: model, update, pure view.
+//!
+//! `update(&mut Model, Msg) -> Vec<Effect>` is the only place that changes the model; `view(&Model) -> Screen` draws it.
+//! Both are pure: no I/O, no clock, no await. Time arrives as a message, effects are data, identity is an
+//! [`ObjectId`](crate::inventory::ObjectId) and never a row number.
+
+pub mod keymap;
+pub mod list;
+pub mod model;
+pub mod msg;
+pub mod theme;
+
+pub use model::Model;
+pub use msg::{Effect, Msg, Screenful};

@@ -1,1 +1,3 @@
 //! The terminal: guard, capabilities, input, painter, clipboard, editor.
+
+pub mod input;

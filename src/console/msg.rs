@@ -1,0 +1,108 @@
+//! What goes into `update` and what comes out of it.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+
+use crate::inventory::{Inventory, ObjectId, SourceId};
+
+/// Everything that can happen to the console.
+#[derive(Debug, Clone)]
+pub enum Msg {
+    /// A key, the mouse, a paste, a new size.
+    Input(crate::terminal::input::Input),
+    /// A new joined picture.
+    Inventory(Arc<Inventory>),
+    /// Time passed. Sent when a timer that [`Effect::WakeAt`] asked for is due, and never else.
+    Now(Timestamp),
+    /// A line for the message row: result of an effect.
+    Notice(Notice),
+    /// `$EDITOR` came back (view only in this issue: the text is thrown away unless the screen asked for it).
+    Edited(Option<String>),
+    /// TERM, HUP or INT: leave, giving locks back first.
+    Shutdown,
+    /// After SIGCONT or `ctrl-l`: everything must be drawn again.
+    Repaint,
+}
+
+/// A line for the message row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Notice {
+    /// How it is to be read.
+    pub class: crate::inventory::Class,
+    /// One sentence, clean.
+    pub text: String,
+}
+
+/// What `update` wants done. Data: tests assert on it, the runtime carries it out.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Effect {
+    /// Leave the program.
+    Quit,
+    /// Suspend to the shell (`ctrl-z`).
+    Suspend,
+    /// Draw everything again (`ctrl-l`).
+    Redraw,
+    /// Read a source again now; `None` = all.
+    Refresh(Option<SourceId>),
+    /// What is visible, so that its details are read first.
+    Demand(Demand),
+    /// Copy to the operator's clipboard (OSC 52).
+    Copy(String),
+    /// Show text in `$EDITOR`/`$PAGER`; suffix for syntax (`yaml`, `json`).
+    Edit {
+        /// Text.
+        text: String,
+        /// File suffix without dot.
+        suffix: &'static str,
+    },
+    /// Send [`Msg::Now`] at this moment; replaces an earlier wish.
+    WakeAt(Timestamp),
+    /// Set the terminal's title.
+    Title(String),
+}
+
+/// What the screen needs to know in detail.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Demand {
+    /// VMIDs whose configuration is on screen.
+    pub vmids: Vec<u32>,
+    /// Tenants on screen.
+    pub tenants: Vec<Arc<str>>,
+    /// Whether live counters are on screen (exit node read every 5 s instead of 30 s).
+    pub live_counters: bool,
+    /// The object whose details are open.
+    pub focus: Option<ObjectId>,
+}
+
+/// One drawn frame.
+#[derive(Debug, Clone)]
+pub struct Screenful {
+    /// Cells.
+    pub buffer: Buffer,
+    /// Where the terminal's own cursor belongs (text input, else the selected row, for screen readers).
+    pub cursor: Option<Position>,
+    /// Whether that cursor is shown.
+    pub cursor_visible: bool,
+    /// Full-width list area that may be served with scroll regions.
+    pub scroll: Option<Rect>,
+    /// What a mouse click at a place means.
+    pub hits: Vec<(Rect, Hit)>,
+}
+
+/// Meaning of a place on screen.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Hit {
+    /// A row of a list.
+    Row(super::list::ListId, ObjectId),
+    /// A list as a whole (focus, scroll wheel).
+    List(super::list::ListId),
+    /// A column head (sort).
+    Column(super::list::ListId, &'static str),
+    /// A command, by its name in the command table.
+    Command(&'static str),
+    /// A candidate of an open menu, by position.
+    Candidate(usize),
+}
