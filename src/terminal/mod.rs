@@ -1,1 +1,8 @@
 //! The terminal: guard, capabilities, input, painter, clipboard, editor.
+
+pub mod painter;
+mod row;
+mod scroll;
+mod sgr;
+
+pub use painter::{Frame, PaintOptions, Painter};
