@@ -60,9 +60,7 @@ impl Flows {
                 next.snat.insert(key, flow);
             }
         }
-        if let (Some(links), Some(old), Some(s)) =
-            (now.links.value(), before.and_then(|b| b.links.value()), elapsed)
-        {
+        if let (Some(links), Some(old), Some(s)) = (now.links.value(), before.and_then(|b| b.links.value()), elapsed) {
             for link in links {
                 let was = old.iter().find(|o| o.name == link.name && o.ifindex == link.ifindex);
                 let (Some(new), Some(was)) = (link.stats, was.and_then(|o| o.stats)) else { continue };

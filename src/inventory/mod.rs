@@ -9,6 +9,8 @@ mod flows;
 pub mod join;
 pub mod readings;
 pub mod source;
+#[cfg(test)]
+pub mod testing;
 
 pub use entities::*;
 pub use join::join;

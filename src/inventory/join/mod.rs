@@ -4,6 +4,8 @@ mod attention;
 mod fabric;
 mod members;
 mod node;
+#[cfg(test)]
+mod tests;
 mod workloads;
 
 use std::sync::Arc;
@@ -41,10 +43,6 @@ impl Cx<'_> {
             None => Err(self.pve_gap("the SDN configuration")),
             Some(pve) => pve.sdn.as_ref().map_err(Clone::clone),
         }
-    }
-
-    fn tenant_of_index(&self, index: TenantIndex) -> Option<&Arc<str>> {
-        self.seeds.iter().find(|s| s.index == index).map(|s| &s.name)
     }
 
     fn is_tenant(&self, zone: &str) -> Option<&Seed> {
