@@ -202,5 +202,3 @@ fn index(n: u8) -> TenantIndex {
 fn head(name: &str) -> String {
     name.chars().take(6).collect()
 }
-
-}

@@ -17,6 +17,7 @@ fn applied<T: Clone>(value: T) -> pve::Sdn<T> {
         change: pve::Change::None,
         pending: BTreeMap::new(),
     }
+}
 
 pub(super) fn reading(site: &Site, tenants: &[SampleTenant]) -> PveReading {
     let mut reading = node_parts();
@@ -175,7 +176,6 @@ fn vm_of(
     reading.configs.insert(vmid, Ok(Arc::new(config)));
     reading.vm_pending.insert(vmid, Ok(Vec::new()));
 }
-
 
 /// What does not depend on tenants.
 fn node_parts() -> PveReading {
