@@ -1,5 +1,6 @@
 //! What a site is: the site file, secrets, numbering and names. No network.
 
+pub mod file;
 pub mod model;
 pub mod names;
 pub mod numbering;
@@ -7,4 +8,5 @@ pub mod plan_check;
 pub mod smbios;
 pub mod text;
 
+pub use file::report::SiteErrors;
 pub use model::Site;
