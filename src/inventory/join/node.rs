@@ -217,7 +217,10 @@ fn why(s: &Subject<'_>, route: &Route) -> RouteWhy {
 }
 
 /// The node layer of one tenant over all its exit nodes.
-pub(super) fn layer(vrfs: &[Vrf], fabric: &Layer) -> Layer {
+pub(super) fn layer(cx: &Cx<'_>, vrfs: &[Vrf], fabric: &Layer) -> Layer {
+    if let Some(gap) = vrfs.iter().find_map(|v| cx.readings.stale_exits.get(&*v.node)) {
+        return Layer::unknown(gap.clone());
+    }
     let Some(worst) = vrfs.iter().max_by_key(|v| v.class) else {
         return Layer::unknown(Gap::new(GapKind::Off, "this site names no exit node"));
     };
