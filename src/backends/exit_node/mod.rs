@@ -1,7 +1,11 @@
 //! The exit node: helper script, transports, parsers and the reading they yield.
 
+mod assemble;
 mod clean;
 pub mod error;
 pub mod frame;
 pub mod helper;
 pub mod model;
+pub mod parse;
+
+pub use assemble::reading;
