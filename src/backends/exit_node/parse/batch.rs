@@ -41,7 +41,7 @@ fn failures(stderr: &str) -> Vec<(usize, String)> {
         let number = line.strip_prefix("Command failed ").and_then(|rest| rest.rsplit(':').next()?.trim().parse().ok());
         match number {
             Some(number) => {
-                let why = said.drain(..).collect::<Vec<_>>().join("; ");
+                let why = std::mem::take(&mut said).join("; ");
                 found.push((number, if why.is_empty() { "failed without a word".to_owned() } else { why }));
             }
             None => said.push(error_words(line)),
