@@ -29,6 +29,8 @@ pub(super) enum Update {
         node: String,
         /// The reading.
         reading: Arc<Reading>,
+        /// When it arrived, by our clock: ages are counted on one clock, rates on the node's.
+        at: Timestamp,
         /// Interval in force.
         interval: SignedDuration,
     },
@@ -114,7 +116,7 @@ impl Hub {
                 self.readings.sources.set(SourceId::Pve, health);
                 self.readings.pve = Some(reading);
             }
-            Update::Exit { node, reading, interval } => self.take_exit(node, reading, interval),
+            Update::Exit { node, reading, at, interval } => self.take_exit(node, reading, at, interval),
             Update::Failed { source, node, kind, text, help, at, next_try } => {
                 let error = |since| SourceError { kind, text: Arc::clone(&text), help: help.clone(), since };
                 match node {
@@ -140,14 +142,13 @@ impl Hub {
         }
     }
 
-    fn take_exit(&mut self, node: String, reading: Arc<Reading>, interval: SignedDuration) {
+    fn take_exit(&mut self, node: String, reading: Arc<Reading>, at: Timestamp, interval: SignedDuration) {
         let before = self.readings.exits.get(&node).and_then(|r| r.as_ref().ok());
         let flows: Flows = self.readings.flows.advance(before.map(Arc::as_ref), &reading);
         self.readings.flows = Arc::new(flows);
         if let Some(health) = self.exits.get_mut(&node) {
             health.interval = interval;
-            let gaps = reading.unread().into_iter().map(|u| Gap::new(GapKind::Denied, format!("{}: {}", u.what, u.why)));
-            succeed(health, reading.at, gaps.collect());
+            succeed(health, at, reading.unread().into_iter().map(Gap::from).collect());
         }
         self.readings.stale_exits.remove(&node);
         self.readings.exits.insert(node, Ok(reading));
