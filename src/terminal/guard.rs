@@ -38,9 +38,10 @@ impl Default for Modes {
 }
 
 impl Modes {
-    fn on(self) -> Vec<u8> {
+    /// `again` says that they were on already and may have been changed by somebody else: titles are not stacked twice.
+    fn on(self, again: bool) -> Vec<u8> {
         let mut out = Vec::with_capacity(96);
-        add(&mut out, self.title, b"\x1b[22;2t");
+        add(&mut out, self.title && !again, b"\x1b[22;2t");
         add(&mut out, true, b"\x1b[?1049h\x1b[?25l");
         add(&mut out, self.bracketed_paste, b"\x1b[?2004h");
         add(&mut out, self.focus, b"\x1b[?1004h");
@@ -92,9 +93,9 @@ impl Held {
         let mut raw = self.cooked.clone();
         raw.make_raw();
         // From here on there is something to give back, also when the next lines fail.
-        self.entered = true;
+        let again = std::mem::replace(&mut self.entered, true);
         termios::tcsetattr(&self.tty, OptionalActions::Now, &raw).map_err(TerminalError::refused("raw mode"))?;
-        let write = self.tty.write_now(&self.modes.on(), RESTORE_TRIES, RESTORE_WAIT);
+        let write = self.tty.write_now(&self.modes.on(again), RESTORE_TRIES, RESTORE_WAIT);
         write.map_err(|source| TerminalError::Refused { what: "its modes", source })?;
         self.tty.open_gate();
         Ok(())
