@@ -8,8 +8,8 @@ use tokio::sync::mpsc;
 use super::hub::Update;
 use super::pace::Pace;
 use super::{Clock, DEADLINE, EXIT_INTERVAL, EXIT_LIVE_INTERVAL, Wishes};
-use crate::backends::exit_node::error::Error;
 use crate::backends::exit_node::Client;
+use crate::backends::exit_node::error::Error;
 use crate::inventory::Demand;
 use crate::inventory::source::{GapKind, SourceId};
 

@@ -17,7 +17,8 @@ pub(super) struct Pace {
 impl Pace {
     /// A pace whose jitter differs from that of other salts.
     pub(super) fn new(salt: &str) -> Self {
-        let salt = salt.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |h, b| (h ^ u64::from(b)).wrapping_mul(0x100_0000_01b3));
+        let salt =
+            salt.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |h, b| (h ^ u64::from(b)).wrapping_mul(0x100_0000_01b3));
         Self { failures: 0, salt }
     }
 

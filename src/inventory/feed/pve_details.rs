@@ -96,7 +96,8 @@ impl Details {
 
     fn touched(&mut self, kind: &str, id: &str, guests: &BTreeMap<u32, &str>) {
         if matches!(kind, "reloadnetworkall" | "srvreload") {
-            self.dirty.extend(self.zones.keys().map(|(node, zone)| Item::Zone { node: node.clone(), zone: zone.clone() }));
+            self.dirty
+                .extend(self.zones.keys().map(|(node, zone)| Item::Zone { node: node.clone(), zone: zone.clone() }));
         }
         if let Some((vmid, node)) = id.parse().ok().and_then(|vmid: u32| guests.get_key_value(&vmid)) {
             self.dirty.insert(Item::Vm { vmid: *vmid, node: (*node).to_owned() });

@@ -10,8 +10,8 @@ use crate::backends::proxmox::model::{
     ClusterStatus, LockState, NodeStatus, Permissions, Resources, Sdn, SdnConfig, Subnet, Task, Version,
 };
 use crate::backends::proxmox::{Client, Error, SdnRead, SubnetsOf};
-use crate::inventory::source::{Gap, GapKind, Seen};
 use crate::inventory::PveReading;
+use crate::inventory::source::{Gap, GapKind, Seen};
 use crate::site::Site;
 
 /// Cycles between two reads of what hardly changes (version, rights).
@@ -80,7 +80,7 @@ impl Lists {
         now: Timestamp,
     ) -> Result<(), Error> {
         self.alive = false;
-        if self.cycle % SLOW == 0 {
+        if self.cycle.is_multiple_of(SLOW) {
             // First, and alone: a wrong token is one request every few seconds, not ten (each 401 takes 3 s).
             self.permissions = Some(self.rights(client).await?);
             self.version = Some(client.version().await.map_err(|e| gap(&e)));
@@ -140,19 +140,22 @@ impl Lists {
             _ => false,
         };
         let read = match read {
-            Ok(read) if hidden && read.config.zones.is_empty() => Err(Gap::new(
-                GapKind::Denied,
-                "the token lacks SDN.Audit on /sdn/zones: zones are hidden, not absent",
-            )),
+            Ok(read) if hidden && read.config.zones.is_empty() => {
+                Err(Gap::new(GapKind::Denied, "the token lacks SDN.Audit on /sdn/zones: zones are hidden, not absent"))
+            }
             Ok(read) => Ok(read),
             Err(error) => Err(gap(&error)),
         };
         self.sdn = Some(read.map(|mut read| {
-            self.subnet_gaps = read.not_read.iter().map(|n| {
-                let mut gap = gap(&n.why);
-                gap.why = format!("{}: {}", n.what, gap.why).into();
-                gap
-            }).collect();
+            self.subnet_gaps = read
+                .not_read
+                .iter()
+                .map(|n| {
+                    let mut gap = gap(&n.why);
+                    gap.why = format!("{}: {}", n.what, gap.why).into();
+                    gap
+                })
+                .collect();
             for vnet in due {
                 self.subnets.remove(vnet);
             }
