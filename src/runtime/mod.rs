@@ -1,1 +1,3 @@
-//! The only impure room of the console: event loop, effect executor, clock.
+//! The only impure room of the console: clock, event loop, effect executor.
+
+pub mod clock;

@@ -8,6 +8,7 @@
 //! A worker knows nothing of the others: one that fails or hangs delays nobody. Channels are bounded; a picture that
 //! nobody took yet is replaced by the next one.
 
+mod connect;
 mod exit;
 mod hub;
 mod pace;
