@@ -1,6 +1,15 @@
 //! Every request the client can make, as it goes over the wire, against the endpoint table and against Proxmox's own
 //! API description of two versions.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "helpers of a test: a panic is its verdict, its output is its report"
+)]
+
 mod loopback;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -85,8 +85,9 @@ async fn serve(socket: TcpStream, log: &Mutex<Vec<Seen>>, answer: &(dyn Fn(&Seen
             head.push_str(&format!("Content-Type: {media}\r\n"));
         }
         head.push_str(if canned.close { "Connection: close\r\n\r\n" } else { "\r\n" });
-        stream.get_mut().write_all(head.as_bytes()).await?;
-        stream.get_mut().write_all(&canned.body).await?;
+        let mut bytes = head.into_bytes();
+        bytes.extend_from_slice(&canned.body);
+        stream.get_mut().write_all(&bytes).await?;
         if canned.close {
             break;
         }
@@ -158,4 +159,10 @@ pub fn site(origin: &str, trust: Trust) -> ProxmoxSite {
 /// The token that carries the canary.
 pub fn token() -> zeroize::Zeroizing<String> {
     zeroize::Zeroizing::new(format!("ops@pve!console={SECRET}"))
+}
+
+/// The name of an error's variant.
+pub fn variant(error: &impl std::fmt::Debug) -> String {
+    let debug = format!("{error:?}");
+    debug.chars().take_while(char::is_ascii_alphanumeric).collect()
 }
