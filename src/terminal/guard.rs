@@ -6,7 +6,8 @@
 //! away, and raw mode ends in any case.
 
 use std::{
-    io,
+    io::{self, Read as _},
+    os::unix::net::UnixStream,
     sync::{Arc, Mutex, MutexGuard, Once, PoisonError, TryLockError},
     time::Duration,
 };
@@ -160,6 +161,19 @@ fn restore_in_panic() {
     }
 }
 
+/// Stops the whole group, so that a wrapper script stops too and the shell takes over.
+///
+/// The stop reaches this thread at some point after the call that asks for it, so the way back to raw mode is barred
+/// until the handler of CONT has run.
+fn stop_until_continued() -> io::Result<()> {
+    let (mut continued, notice) = UnixStream::pair()?;
+    let handler = signal_hook::low_level::pipe::register(Signal::CONT.as_raw(), notice)?;
+    let stopped = rustix::process::kill_current_process_group(Signal::STOP);
+    let waited = stopped.map_err(io::Error::from).and_then(|()| continued.read_exact(&mut [0]));
+    signal_hook::low_level::unregister(handler);
+    waited
+}
+
 /// Holds the terminal; it is given back when this is dropped.
 #[derive(Debug)]
 #[must_use = "the terminal is given back when the guard is dropped"]
@@ -199,14 +213,10 @@ impl Guard {
     /// Stops the process group as `ctrl-z` does in other programs; returns when it is continued.
     ///
     /// # Errors
-    /// When the terminal refuses to come back.
+    /// When the terminal refuses to come back, or the system gives no pipe; then nothing was stopped.
     pub fn suspend(&self) -> Result<(), TerminalError> {
-        self.lend(|| {
-            // The group, so that a wrapper script stops too and the shell takes over; then this very thread, so that
-            // nothing below runs before the stop. Continuing discards both.
-            let _ = rustix::process::kill_current_process_group(Signal::STOP);
-            let _ = signal_hook::low_level::raise(Signal::STOP.as_raw());
-        })
+        let refused = |source| TerminalError::Refused { what: "to be stopped", source };
+        self.lend(stop_until_continued)?.map_err(refused)
     }
 
     /// Takes the terminal again, whoever changed it meanwhile (after a CONT that no suspend of ours preceded).
