@@ -6,9 +6,11 @@
 
 pub mod keymap;
 pub mod list;
+pub mod lists;
 pub mod model;
 pub mod msg;
 pub mod theme;
+pub mod widgets;
 
 pub use model::Model;
 pub use msg::{Effect, Msg, Screenful};
