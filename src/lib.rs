@@ -20,3 +20,5 @@ pub mod runtime;
 pub mod site;
 #[cfg(feature = "console")]
 pub mod terminal;
+#[cfg(feature = "console")]
+pub mod text;
