@@ -1,1 +1,3 @@
 //! Headless verbs: arguments → engine → printer.
+
+pub mod numbering;

@@ -5,9 +5,14 @@
 //! with its reason, never a default.
 
 pub mod entities;
+mod flows;
+pub mod join;
 pub mod readings;
 pub mod source;
+#[cfg(test)]
+pub mod testing;
 
 pub use entities::*;
+pub use join::join;
 pub use readings::{PveReading, Readings};
 pub use source::{Gap, GapKind, Seen, SourceError, SourceHealth, SourceId, SourceStatus, Sources};
