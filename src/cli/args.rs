@@ -126,13 +126,6 @@ pub enum Verb {
     },
     /// The manual page, as roff.
     Man,
-    /// One tool of the lab's exit node; called by the lab itself.
-    #[command(hide = true, name = "lab-tool")]
-    LabTool {
-        /// Its arguments.
-        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
-        args: Vec<String>,
-    },
 }
 
 /// What the lab holds.

@@ -4,11 +4,22 @@
 //! Both are pure: no I/O, no clock, no await. Time arrives as a message, effects are data, identity is an
 //! [`ObjectId`](crate::inventory::ObjectId) and never a row number.
 
+pub mod commands;
+pub mod complete;
+pub mod describe;
+pub mod file;
 pub mod keymap;
 pub mod list;
+pub mod lists;
 pub mod model;
 pub mod msg;
+pub mod nav;
+pub mod query;
+pub mod select;
 pub mod theme;
+pub mod update;
+pub mod widgets;
 
 pub use model::Model;
 pub use msg::{Effect, Msg, Screenful};
+pub use update::{start, update};

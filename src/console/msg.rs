@@ -7,7 +7,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
 pub use crate::inventory::Demand;
-use crate::inventory::{Inventory, ObjectId, SourceId};
+use crate::inventory::{Class, Inventory, ObjectId, SourceId};
 
 /// Everything that can happen to the console.
 #[derive(Debug, Clone)]
@@ -16,8 +16,11 @@ pub enum Msg {
     Input(crate::terminal::input::Input),
     /// A new joined picture.
     Inventory(Arc<Inventory>),
-    /// Time passed. Sent when a timer that [`Effect::WakeAt`] asked for is due, and never else.
+    /// The time: sent before every batch of messages that is folded, and when the moment that [`Effect::WakeAt`] asked
+    /// for has come (then never earlier than that moment). Nothing ticks.
     Now(Timestamp),
+    /// A frame was drawn: what its places mean. Sent after each frame and never a reason for another one.
+    Drawn(Arc<[(Rect, Hit)]>),
     /// A line for the message row: result of an effect.
     Notice(Notice),
     /// `$EDITOR` came back (view only in this issue: the text is thrown away unless the screen asked for it).
@@ -32,9 +35,21 @@ pub enum Msg {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Notice {
     /// How it is to be read.
-    pub class: crate::inventory::Class,
+    pub class: Class,
     /// One sentence, clean.
     pub text: String,
+}
+
+impl Notice {
+    /// Something worth knowing.
+    pub fn info(text: impl Into<String>) -> Self {
+        Self { class: Class::Info, text: text.into() }
+    }
+
+    /// Something that was not done, and why.
+    pub fn warning(text: impl Into<String>) -> Self {
+        Self { class: Class::Warning, text: text.into() }
+    }
 }
 
 /// What `update` wants done. Data: tests assert on it, the runtime carries it out.
@@ -59,7 +74,7 @@ pub enum Effect {
         /// File suffix without dot.
         suffix: &'static str,
     },
-    /// Send [`Msg::Now`] at this moment; replaces an earlier wish.
+    /// Send [`Msg::Now`] at this moment (never earlier); replaces an earlier wish. A moment that has passed is due now.
     WakeAt(Timestamp),
     /// Set the terminal's title.
     Title(String),
@@ -76,7 +91,8 @@ pub struct Screenful {
     pub cursor_visible: bool,
     /// Full-width list area that may be served with scroll regions.
     pub scroll: Option<Rect>,
-    /// What a mouse click at a place means.
+    /// What a mouse click at a place means. The smallest place around a click counts. Every row drawn has its
+    /// [`Hit::Row`]: paging, scrolling and [`Demand`] are computed from them.
     pub hits: Vec<(Rect, Hit)>,
 }
 

@@ -481,6 +481,8 @@ pub enum ObjectId {
     Vrf(Arc<str>, Arc<str>),
     /// One fact of a VRF: tenant, node, label.
     VrfFact(Arc<str>, Arc<str>, &'static str),
+    /// A route of a VRF: tenant, node, destination and kind.
+    Route(Arc<str>, Arc<str>, Arc<str>),
     /// A VNet.
     Vnet(Arc<str>),
     /// A VM by VMID.
@@ -495,6 +497,8 @@ pub enum ObjectId {
     Source(super::SourceId),
     /// A task by UPID.
     Task(Arc<str>),
+    /// A row of the overview: kind, place and sentence in one text. Where it leads is [`Attention::target`].
+    Attention(Arc<str>),
 }
 
 /// The joined picture of a site.

@@ -1,8 +1,19 @@
 //! Roles, themes and glyphs. The code names roles; a theme file maps them; capability decides what remains.
 
+mod glyphs;
+mod load;
+mod resolve;
+
+use std::collections::BTreeMap;
+
 use ratatui::style::Style;
 
+use super::file::{FileError, TextFile};
 use crate::inventory::Class;
+
+pub use glyphs::{ASCII, Glyphs, UNICODE};
+pub use load::{Background, EMBEDDED, Ink, RoleStyle, Theme, parse};
+pub use resolve::{nearest_16, nearest_256, resolve, rgb};
 
 /// Colour roles (screens.md "Colour roles"). A theme maps each of them; code names nothing else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -42,6 +53,79 @@ pub enum Role {
 }
 
 impl Role {
+    /// All.
+    pub const ALL: [Self; 31] = [
+        Self::Text,
+        Self::Muted,
+        Self::Accent,
+        Self::Title,
+        Self::Border,
+        Self::BorderFocus,
+        Self::Selection,
+        Self::Match,
+        Self::Link,
+        Self::Input,
+        Self::SiteBand,
+        Self::ModeRead,
+        Self::ModeWrite,
+        Self::Ok,
+        Self::Info,
+        Self::Warn,
+        Self::Fault,
+        Self::Progress,
+        Self::Pending,
+        Self::Absent,
+        Self::Differs,
+        Self::Unknown,
+        Self::Denied,
+        Self::Stale,
+        Self::NotRun,
+        Self::Danger1,
+        Self::Danger2,
+        Self::Danger3,
+        Self::DiffAdd,
+        Self::DiffRemove,
+        Self::DiffChange,
+    ];
+
+    /// Name in theme files.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::Muted => "muted",
+            Self::Accent => "accent",
+            Self::Title => "title",
+            Self::Border => "border",
+            Self::BorderFocus => "border.focus",
+            Self::Selection => "selection",
+            Self::Match => "match",
+            Self::Link => "link",
+            Self::Input => "input",
+            Self::SiteBand => "site.band",
+            Self::ModeRead => "mode.read",
+            Self::ModeWrite => "mode.write",
+            Self::Ok => "ok",
+            Self::Info => "info",
+            Self::Warn => "warn",
+            Self::Fault => "fault",
+            Self::Progress => "progress",
+            Self::Pending => "pending",
+            Self::Absent => "absent",
+            Self::Differs => "differs",
+            Self::Unknown => "unknown",
+            Self::Denied => "denied",
+            Self::Stale => "stale",
+            Self::NotRun => "notrun",
+            Self::Danger1 => "danger.1",
+            Self::Danger2 => "danger.2",
+            Self::Danger3 => "danger.3",
+            Self::DiffAdd => "diff.add",
+            Self::DiffRemove => "diff.remove",
+            Self::DiffChange => "diff.change",
+        }
+    }
+
     /// The role in which a state of `class` is drawn.
     #[must_use]
     pub const fn of(class: Class) -> Self {
@@ -60,13 +144,28 @@ impl Role {
     }
 }
 
+/// How many colours the terminal shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Depth {
+    /// None: `NO_COLOR`, or a terminal without any.
+    None,
+    /// The 16 of the terminal's palette.
+    Ansi16,
+    /// The 256-colour palette.
+    Ansi256,
+    /// 24 bits.
+    True,
+}
+
 /// Theme and glyph set in force: all the view needs to know of looks.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Look {
     /// Name of the theme.
     pub theme: String,
+    /// What the terminal shows.
+    pub depth: Depth,
     /// Role → style, resolved for the terminal's capabilities.
-    pub styles: std::collections::BTreeMap<Role, Style>,
+    pub styles: BTreeMap<Role, Style>,
     /// Glyphs.
     pub glyphs: &'static Glyphs,
 }
@@ -79,119 +178,32 @@ impl Look {
     }
 }
 
-/// A glyph set. Every glyph is one cell wide.
-#[derive(Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "one field a row of the glyph table in screens.md")]
-pub struct Glyphs {
-    pub ascii: bool,
-    pub fine: &'static str,
-    pub warning: &'static str,
-    pub fault: &'static str,
-    pub progress: &'static str,
-    pub pending: &'static str,
-    pub absent: &'static str,
-    pub differs: &'static str,
-    pub unknown: &'static str,
-    pub not_run: &'static str,
-    pub info: &'static str,
-    pub source_fresh: &'static str,
-    pub source_stale: &'static str,
-    pub source_failed: &'static str,
-    pub source_denied: &'static str,
-    pub source_off: &'static str,
-    pub cursor: &'static str,
-    pub mark: &'static str,
-    pub more: &'static str,
-    pub path: &'static str,
-    pub input: &'static str,
-    pub horizontal: &'static str,
-    pub vertical: &'static str,
-    pub corners: [&'static str; 4],
-    pub trend: [&'static str; 8],
-    pub dash: &'static str,
-    pub dot: &'static str,
-    pub arrow: &'static str,
-}
-
-impl Glyphs {
-    /// Glyph of `class`.
-    #[must_use]
-    pub const fn of(&self, class: Class) -> &'static str {
-        match class {
-            Class::Fine => self.fine,
-            Class::Info => self.info,
-            Class::Absent => self.absent,
-            Class::NotRun => self.not_run,
-            Class::Unknown => self.unknown,
-            Class::Progress => self.progress,
-            Class::Pending => self.pending,
-            Class::Differs => self.differs,
-            Class::Warning => self.warning,
-            Class::Fault => self.fault,
-        }
+impl Default for Look {
+    /// The embedded dark theme in 16 colours with Unicode glyphs.
+    fn default() -> Self {
+        load("dark", &[], Depth::Ansi16, false).unwrap_or_else(|_| Self {
+            theme: "none".to_owned(),
+            depth: Depth::None,
+            styles: BTreeMap::new(),
+            glyphs: &UNICODE,
+        })
     }
 }
 
-/// Unicode set.
-pub static UNICODE: Glyphs = Glyphs {
-    ascii: false,
-    fine: "✓",
-    warning: "!",
-    fault: "✗",
-    progress: "…",
-    pending: "»",
-    absent: "–",
-    differs: "≠",
-    unknown: "?",
-    not_run: "◇",
-    info: "i",
-    source_fresh: "●",
-    source_stale: "◐",
-    source_failed: "✗",
-    source_denied: "⊘",
-    source_off: "○",
-    cursor: "▸",
-    mark: "+",
-    more: "…",
-    path: "›",
-    input: "▏",
-    horizontal: "─",
-    vertical: "│",
-    corners: ["┌", "┐", "└", "┘"],
-    trend: ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"],
-    dash: "–",
-    dot: "·",
-    arrow: "→",
-};
+/// The look of the theme called `name`: a file of that name among `files`, else the embedded one.
+///
+/// # Errors
+/// What is wrong in the file, with line and column; or that there is no such theme.
+pub fn load(name: &str, files: &[TextFile], depth: Depth, ascii: bool) -> Result<Look, FileError> {
+    Ok(resolve(&load::find(name, files)?, depth, if ascii { &ASCII } else { &UNICODE }))
+}
 
-/// ASCII set.
-pub static ASCII: Glyphs = Glyphs {
-    ascii: true,
-    fine: "+",
-    warning: "!",
-    fault: "X",
-    progress: ".",
-    pending: "p",
-    absent: "-",
-    differs: "#",
-    unknown: "?",
-    not_run: "o",
-    info: "i",
-    source_fresh: "+",
-    source_stale: "~",
-    source_failed: "X",
-    source_denied: "/",
-    source_off: "-",
-    cursor: ">",
-    mark: "*",
-    more: "~",
-    path: ">",
-    input: "_",
-    horizontal: "-",
-    vertical: "|",
-    corners: ["+", "+", "+", "+"],
-    trend: ["0", "1", "2", "3", "4", "5", "6", "7"],
-    dash: "-",
-    dot: ",",
-    arrow: ">",
-};
+/// Every theme there is: the embedded ones, each replaced by the user's file of the same name, then the user's others.
+///
+/// # Errors
+/// What is wrong in the first file that is wrong.
+pub fn all(files: &[TextFile]) -> Result<Vec<Theme>, FileError> {
+    let user = |name: &str| files.iter().any(|f| f.name == name);
+    let own = EMBEDDED.iter().filter(|(n, _)| !user(n)).map(|(n, text)| TextFile::embedded("themes", n, text));
+    own.chain(files.iter().cloned()).map(|file| parse(&file)).collect()
+}
