@@ -97,28 +97,7 @@ pub enum Verb {
         output: Format,
     },
     /// One screen as text.
-    Render {
-        /// Screen: tenants, board, workloads, vrfs, vnets, overview, fabric, sources, activity.
-        screen: String,
-        /// Tenant of the screen, where it has one.
-        #[arg(long, value_name = "NAME")]
-        tenant: Option<String>,
-        /// Of the embedded lab instead of a site.
-        #[arg(long)]
-        demo: bool,
-        /// Columns × rows.
-        #[arg(long, default_value = "120x40", value_name = "WxH")]
-        size: String,
-        /// Moment to draw as now (default: now).
-        #[arg(long, value_name = "TIMESTAMP")]
-        at: Option<jiff::Timestamp>,
-        /// With colours (SGR); default: when stdout is a terminal.
-        #[arg(long)]
-        colour: bool,
-        /// Of the lab.
-        #[command(flatten)]
-        lab: LabArgs,
-    },
+    Render(RenderArgs),
     /// Completions for a shell.
     Completions {
         /// Shell.
@@ -126,6 +105,31 @@ pub enum Verb {
     },
     /// The manual page, as roff.
     Man,
+}
+
+/// `render …`.
+#[derive(Debug, Args)]
+pub struct RenderArgs {
+    /// Screen: tenants, board, workloads, vrfs, vnets, overview, fabric, sources, activity.
+    pub screen: String,
+    /// Tenant of the screen, where it has one.
+    #[arg(long, value_name = "NAME")]
+    pub tenant: Option<String>,
+    /// Of the embedded lab instead of a site.
+    #[arg(long)]
+    pub demo: bool,
+    /// Columns × rows.
+    #[arg(long, default_value = "120x40", value_name = "WxH")]
+    pub size: String,
+    /// Moment to draw as now (default: now).
+    #[arg(long, value_name = "TIMESTAMP")]
+    pub at: Option<jiff::Timestamp>,
+    /// With colours (SGR); default: when stdout is a terminal.
+    #[arg(long)]
+    pub colour: bool,
+    /// Of the lab.
+    #[command(flatten)]
+    pub lab: LabArgs,
 }
 
 /// What the lab holds.

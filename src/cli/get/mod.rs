@@ -9,11 +9,37 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::args::{Format, Kind};
+use super::args::{Format, Global, Kind};
 use super::print;
-use super::{Code, Failure};
-use crate::inventory::feed::Feed;
+use super::{Code, Failure, open};
+use crate::inventory::feed::{Clients, Feed};
 use crate::inventory::{Demand, Gap, GapKind, Inventory, Seen, SourceId, SourceStatus};
+use crate::runtime::clock;
+
+/// Runs the verb.
+pub(super) fn run(
+    global: &Global,
+    kind: Kind,
+    tenant: Option<&str>,
+    format: Format,
+    timeout: u16,
+) -> Result<Code, Failure> {
+    let site = open::site(global)?;
+    open::runtime()?.block_on(async {
+        let clock = clock::system();
+        let mut feed = Feed::start(&site, Clients::connect(&site).await, &clock);
+        feed.demand(demand(kind == Kind::Snat));
+        let inv = picture(&mut feed, kind, Duration::from_secs(u64::from(timeout))).await;
+        show(&mut std::io::stdout(), &inv, kind, tenant, format, clock())
+    })
+}
+
+/// The SNAT items of a picture.
+pub(super) fn snat_items(inv: &Inventory, tenant: Option<&str>) -> Option<Vec<Value>> {
+    let mut list = items::all(inv, Kind::Snat).ok()?;
+    list.retain(|i| tenant.is_none_or(|t| items::of_tenant(i, t)));
+    Some(list)
+}
 
 /// Sources a kind is made of.
 const fn sources(kind: Kind) -> &'static [SourceId] {
