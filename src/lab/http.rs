@@ -1,7 +1,7 @@
 //! The HTTPS front of the Proxmox API: HTTP/1.1 with real reason phrases, a hundred requests per connection, closed
 //! after every error (facts/proxmox.md §1).
 
-use std::convert::Infallible;
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -23,6 +23,8 @@ use super::pve::{self, Answer, Body, Request};
 
 /// Requests served on one connection before the server closes it.
 const PER_CONNECTION: u32 = 100;
+/// An idle connection lives this long.
+const IDLE: Duration = Duration::from_secs(5);
 /// Bytes of a request body that are looked at.
 const BODY_LIMIT: usize = 512 * 1024;
 
@@ -56,29 +58,31 @@ async fn connection(stream: TcpStream, tls: TlsAcceptor, shared: Arc<Shared>) {
     let service = service_fn(move |request| {
         let (shared, served) = (Arc::clone(&shared), Arc::clone(&served));
         async move {
-            let answer = respond(&shared, request).await;
+            // A server that goes down gives no answer on the connections it had.
+            let answer = respond(&shared, request).await.ok_or(io::ErrorKind::ConnectionAborted)?;
             let last = served.fetch_add(1, Ordering::Relaxed) + 1 >= PER_CONNECTION;
-            Ok::<_, Infallible>(response(answer, last))
+            Ok::<_, io::Error>(response(answer, last))
         }
     });
     // An error here is a client that went away.
     let _ = hyper::server::conn::http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(Duration::from_secs(30))
+        .header_read_timeout(IDLE)
         .serve_connection(TokioIo::new(stream), service)
         .await;
 }
 
-async fn respond(shared: &Shared, request: HttpRequest<Incoming>) -> Answer {
+/// The answer; `None` while the server is down.
+async fn respond(shared: &Shared, request: HttpRequest<Incoming>) -> Option<Answer> {
     let world = shared.world();
     if !world.api.up {
-        return Answer::unauthorized("No ticket");
+        return None;
     }
     pause(world.api.delay_ms).await;
     let (parts, body) = request.into_parts();
     let has_body = to_bytes(HttpBody::new(body), BODY_LIMIT).await.is_ok_and(|bytes| !bytes.is_empty());
     let Some(path) = parts.uri.path().strip_prefix("/api2/json") else {
-        return Answer { status: 501, reason: "not implemented".to_owned(), body: Body::Empty };
+        return Some(Answer { status: 501, reason: "not implemented".to_owned(), body: Body::Empty });
     };
     let authorization = parts.headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
     let answer = pve::answer(
@@ -95,7 +99,7 @@ async fn respond(shared: &Shared, request: HttpRequest<Incoming>) -> Answer {
     if answer.status == 401 {
         pause(world.api.unauthorized_delay_ms).await;
     }
-    answer
+    Some(answer)
 }
 
 async fn pause(milliseconds: u64) {

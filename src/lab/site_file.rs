@@ -59,7 +59,7 @@ pub(super) fn text(world: &World, dir: &Path, url: &str, command: &[String]) -> 
     out
 }
 
-/// Makes the lab's directory: certificate, token, the exit node's programs and files.
+/// Makes the lab's directory: certificate, token, the exit node's programs. Its files follow at the first login.
 pub(super) fn write_tree(shared: &Shared, ca_pem: &str, secret: &str) -> Result<(), LabError> {
     let dir = &shared.dir;
     for sub in ["bin", "root"] {
@@ -80,7 +80,7 @@ pub(super) fn write_tree(shared: &Shared, ca_pem: &str, secret: &str) -> Result<
     for (name, script) in shims(&dir.join("root")) {
         write(&dir.join("bin").join(name), &script, 0o755)?;
     }
-    refresh_root(shared).map(|_| ())
+    Ok(())
 }
 
 /// Programs whose real namesake is used, with the lab's root hidden from what they print and who runs them invented.
@@ -119,6 +119,8 @@ pub(super) fn refresh_root(shared: &Shared) -> Result<(PathBuf, PathBuf), LabErr
     let root = shared.dir.join("root");
     let mut wanted = files::files(&world, shared.now());
     if !world.exit.root {
+        // What only root may read is not there to be read, whoever runs the lab.
+        wanted.retain(|name, _| !name.starts_with("etc/frr/"));
         wanted.insert(".denied".to_owned(), String::new());
     }
     let mut written = shared.written.lock().unwrap_or_else(PoisonError::into_inner);

@@ -148,8 +148,13 @@ fn bgp_blocks(out: &mut String, tree: &Tree, node: &Node, zones: &[&String], asn
         out,
         "router bgp {asn}\n bgp router-id {id}\n no bgp hard-administrative-reset\n no bgp default ipv4-unicast\n \
          coalesce-time 1000\n no bgp graceful-restart notification\n neighbor VTEP peer-group\n neighbor VTEP \
-         remote-as {asn}\n neighbor VTEP bfd\n !\n"
+         remote-as {asn}\n neighbor VTEP bfd\n"
     );
+    let peers = tree.of(Kind::Controller).find_map(|(_, c)| c.get("peers").map(scalar)).unwrap_or_default();
+    for peer in peers.split(',').filter(|peer| !peer.is_empty() && *peer != id.to_string()) {
+        let _ = writeln!(out, " neighbor {peer} peer-group VTEP");
+    }
+    out.push_str(" !\n");
     for family in ["ipv4", "ipv6"] {
         let _ = writeln!(out, " address-family {family} unicast");
         for zone in zones.iter().filter(|zone| names(tree, zone, "exitnodes", &node.name, false)) {

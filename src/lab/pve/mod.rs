@@ -78,7 +78,7 @@ impl Answer {
     }
 
     /// An answer 401: empty body, the reason in the status line only.
-    pub(super) fn unauthorized(reason: &str) -> Self {
+    fn unauthorized(reason: &str) -> Self {
         Self { status: 401, reason: reason.to_owned(), body: Body::Empty }
     }
 }

@@ -15,7 +15,11 @@ pub(super) fn route(call: &Call<'_>, node: &str, path: &[&str]) -> Option<Outcom
         ["sdn", "zones"] => zones(call, node),
         ["sdn", "zones", zone, "content"] => content(call, node, zone),
         ["sdn", "zones", zone, "ip-vrf"] => ip_vrf(call, node, zone),
+        ["sdn", "zones", zone, "bridges"] => bridges(call, node, zone),
         ["sdn", "vnets", vnet, "mac-vrf"] => mac_vrf(call, node, vnet),
+        ["sdn", "fabrics", fabric, what @ ("routes" | "neighbors" | "interfaces")] => {
+            fabric_state(call, node, fabric, what)
+        }
         _ => return None,
     })
 }
@@ -205,6 +209,48 @@ fn mac_vrf(call: &Call<'_>, name: &str, vnet: &str) -> Outcome {
             let (address, _) = guest.address?;
             let vtep = call.world.node(&guest.node)?.ip.to_string();
             Some(json!({"mac": guest.mac(), "ip": address.to_string(), "nexthop": vtep}))
+        })
+        .collect();
+    Ok(json!(rows).into())
+}
+
+/// Bridges of a zone on a node with the ports the node put there.
+fn bridges(call: &Call<'_>, name: &str, zone: &str) -> Outcome {
+    call.node(name)?;
+    call.accept(&[])?;
+    let rows: Vec<Value> = call
+        .world
+        .sdn
+        .running
+        .vnets_of(zone)
+        .filter(|vnet| !call.world.exit.missing_vnets.contains(*vnet))
+        .map(|vnet| {
+            let mut ports = vec![json!({"name": format!("vxlan_{vnet}")})];
+            for (vmid, guest) in call.world.guests.iter().filter(|(_, guest)| guest.started.is_some()) {
+                if guest.node == name && guest.property("net0", "bridge").as_deref() == Some(vnet) {
+                    ports.push(json!({"name": format!("tap{vmid}i0"), "vmid": vmid, "index": "net0"}));
+                }
+            }
+            json!({"name": vnet, "vlan_filtering": "0", "ports": ports})
+        })
+        .collect();
+    Ok(json!(rows).into())
+}
+
+/// A fabric of one member: its underlay interfaces, and nobody to talk to.
+fn fabric_state(call: &Call<'_>, name: &str, fabric: &str, what: &str) -> Outcome {
+    call.node(name)?;
+    call.accept(&[])?;
+    let member = call.world.sdn.running.get(Kind::FabricNode, &format!("{fabric}_{name}"));
+    let interfaces = member.and_then(|member| member.get("interfaces")).and_then(Value::as_array);
+    let rows: Vec<Value> = interfaces
+        .into_iter()
+        .flatten()
+        .filter(|_| what == "interfaces")
+        .map(|text| {
+            let text = scalar(text);
+            let device = text.split(',').find_map(|part| part.strip_prefix("name=")).unwrap_or_default().to_owned();
+            json!({"name": device, "type": "Broadcast", "state": "Up"})
         })
         .collect();
     Ok(json!(rows).into())
