@@ -28,6 +28,7 @@ mod program {
         guard, title,
     };
     use ratatui::{buffer::Buffer, layout::Rect, style::Style};
+    use rustix::fs::{Mode, OFlags};
 
     pub const MARK: &str = "TERMINAL_GUARD_PROGRAM";
     pub const SPAM: &str = "TERMINAL_GUARD_SPAM";
@@ -130,10 +131,14 @@ mod program {
             let now = output.stats();
             stalled = if now.bytes == before.bytes { stalled + 1 } else { 0 };
             before = now;
-            if stalled > 2_000 {
+            if stalled > 300 {
                 break;
             }
         }
+        // Where a frame finds no room, a few bytes may: nothing must fit any more.
+        let flags = OFlags::WRONLY | OFlags::NOCTTY | OFlags::NONBLOCK;
+        let terminal = rustix::fs::open("/dev/tty", flags, Mode::empty()).unwrap();
+        while rustix::io::write(&terminal, b" ").is_ok() {}
         UnixStream::connect(path).unwrap().write_all(b"stalled").unwrap();
     }
 }
