@@ -17,7 +17,10 @@ use std::{
 };
 
 use portable_pty::{CommandBuilder, MasterPty, PtySize, SlavePty, native_pty_system};
-use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, kill_process, waitpid};
+use rustix::{
+    fs::{Mode, OFlags},
+    process::{Pid, Signal, WaitOptions, WaitStatus, kill_process, waitpid},
+};
 
 pub use modes::Modes;
 
@@ -95,8 +98,13 @@ impl Program {
             answers: self.answers,
             before,
             ended: None,
+            fences: 0,
         }
     }
+}
+
+fn find(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
+    bytes.windows(wanted.len()).rposition(|window| window == wanted)
 }
 
 fn size_of(width: u16, height: u16) -> PtySize {
@@ -146,6 +154,8 @@ pub struct Pty {
     answers: bool,
     before: String,
     ended: Option<WaitStatus>,
+    /// Marks that were written to find the end of the output.
+    fences: u32,
 }
 
 impl Pty {
@@ -186,18 +196,19 @@ impl Pty {
         self.wait_until(&format!("{text:?}"), |pty| pty.text().contains(text));
     }
 
-    /// Reads until the program is stopped by a signal, and everything it wrote before.
+    /// Waits until the program is stopped by a signal, and takes everything it wrote before.
     #[track_caller]
     pub fn wait_stopped(&mut self) {
         let status = self.next_event();
         assert!(status.stopped(), "the program ended instead of stopping: {status:?}\n{}", self.text());
     }
 
-    /// Reads until the program has ended, and everything that it wrote.
+    /// Waits until the program has ended, and takes everything that it wrote.
     #[track_caller]
     pub fn wait_ended(&mut self) -> WaitStatus {
-        let status = self.wait_ended_unread();
-        self.drain();
+        let status = self.next_event();
+        assert!(!status.stopped(), "the program stopped instead of ending:\n{}", self.text());
+        self.ended = Some(status);
         status
     }
 
@@ -210,7 +221,7 @@ impl Pty {
         status
     }
 
-    /// The next stop or end, reading meanwhile so that the program can go on.
+    /// The next stop or end; the output is taken meanwhile, so that the program can go on.
     #[track_caller]
     fn next_event(&mut self) -> WaitStatus {
         let deadline = now() + LIMIT;
@@ -220,17 +231,32 @@ impl Pty {
                     self.drain();
                     return status;
                 }
-                Err(RecvTimeoutError::Timeout) if now() < deadline => self.drain(),
+                Err(RecvTimeoutError::Timeout) if now() < deadline => {
+                    while let Ok(chunk) = self.chunks.try_recv() {
+                        self.take(&chunk);
+                    }
+                }
                 Err(error) => panic!("the program neither stops nor ends ({error}):\n{}", self.text()),
             }
         }
     }
 
-    /// Takes what was written up to now. Only called when the program stopped or ended, or between two looks at that.
+    /// Takes everything that was written up to now: a mark written behind it shows when all has come.
+    #[track_caller]
     pub fn drain(&mut self) {
-        while let Ok(chunk) = self.chunks.recv_timeout(Duration::from_millis(50)) {
-            self.take(&chunk);
-        }
+        self.fences += 1;
+        let mark = format!("\x1b]777;fence {}\x07", self.fences).into_bytes();
+        let path = self.master.tty_name().expect("the terminal has a name");
+        let written = mark.clone();
+        // In a thread: a terminal that is full takes the mark only while we read.
+        let writer = thread::spawn(move || {
+            let terminal = rustix::fs::open(path, OFlags::WRONLY | OFlags::NOCTTY, Mode::empty())?;
+            rustix::io::write(&terminal, &written)
+        });
+        self.wait_until("the end of the output", |pty| find(&pty.bytes, &mark).is_some());
+        writer.join().unwrap().unwrap();
+        let at = find(&self.bytes, &mark).unwrap();
+        self.bytes.drain(at..at + mark.len());
     }
 
     fn take(&mut self, chunk: &[u8]) {
