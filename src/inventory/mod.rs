@@ -5,9 +5,15 @@
 //! with its reason, never a default.
 
 pub mod entities;
+pub mod feed;
+mod flows;
+pub mod join;
 pub mod readings;
 pub mod source;
+#[cfg(test)]
+pub mod testing;
 
 pub use entities::*;
-pub use readings::{PveReading, Readings};
+pub use join::join;
+pub use readings::{Demand, PveReading, Readings};
 pub use source::{Gap, GapKind, Seen, SourceError, SourceHealth, SourceId, SourceStatus, Sources};

@@ -1,0 +1,260 @@
+#!/bin/sh
+# deevnet-exit-node: what deevnet-console runs on an exit node. POSIX sh, version in VERSION below.
+#
+#   deevnet-exit-node version
+#   deevnet-exit-node read [LOOKUP...|-]     one reading of the whole node, as one frame on stdout
+#   deevnet-exit-node probe ...              reserved; refused by this version
+#
+# LOOKUP is NAME/DESTINATION/SOURCE/INTERFACE, "-" for a source or interface that is not given; "-" alone takes one
+# LOOKUP a line from stdin. Reading changes nothing on the node but a temporary directory, removed at the end.
+# Runs installed (through sudo) or from the stdin of "sh -s". docs/exit-node-access.md says what each part needs.
+#
+# Exit: 0 a frame was written, 1 it could not be, 2 the arguments were refused.
+
+VERSION=1
+INSTALLED=/usr/local/sbin/deevnet-exit-node
+MAX_LOOKUPS=8192
+
+say() { printf 'deevnet-exit-node: %s\n' "$1" >&2; }
+refuse() { say "refused: $1"; exit 2; }
+
+# Nothing below is ever evaluated: words are compared with patterns, then passed on as single arguments.
+is_name() { # label of a lookup
+  case $1 in '' | *[!A-Za-z0-9._-]* | [.-]*) return 1 ;; esac
+  [ "${#1}" -le 64 ]
+}
+is_interface() {
+  case $1 in '' | *[!A-Za-z0-9._-]* | [.-]*) return 1 ;; esac
+  [ "${#1}" -le 15 ]
+}
+is_ipv4() {
+  case $1 in '' | *[!0-9.]* | .* | *. | *..* | *.*.*.*.*) return 1 ;; *.*.*.*) ;; *) return 1 ;; esac
+  [ "${#1}" -le 15 ] || return 1
+  rest=$1.
+  while [ -n "$rest" ]; do
+    octet=${rest%%.*}
+    rest=${rest#*.}
+    [ "${#octet}" -le 3 ] && [ "$octet" -le 255 ] || return 1
+  done
+}
+
+add_lookup() { # add_lookup NAME/DST/SRC/IIF: checks it and appends a line to the batch for ip
+  case $1 in */*/*/*/*) refuse "a lookup has more than four fields" ;; */*/*/*) ;; *) refuse "a lookup needs four fields" ;; esac
+  [ "${#1}" -le 128 ] || refuse "a lookup is longer than 128 characters"
+  name=${1%%/*} tail=${1#*/}
+  dst=${tail%%/*} tail=${tail#*/}
+  src=${tail%%/*} iif=${tail#*/}
+  is_name "$name" || refuse "a lookup's name may hold A-Z a-z 0-9 . _ - only, at most 64"
+  is_ipv4 "$dst" || refuse "a lookup's destination is not an IPv4 address"
+  line="route get $dst"
+  if [ "$src" != - ]; then
+    is_ipv4 "$src" || refuse "a lookup's source is not an IPv4 address"
+    line="$line from $src"
+  fi
+  if [ "$iif" != - ]; then
+    is_interface "$iif" || refuse "a lookup's interface is not an interface name"
+    line="$line iif $iif"
+  fi
+  lookups=$((lookups + 1))
+  [ "$lookups" -le "$MAX_LOOKUPS" ] || refuse "more than $MAX_LOOKUPS lookups"
+  printf '%s\n' "$line" >>"$dir/batch"
+  printf '%s\n' "$1" >>"$dir/lookups"
+}
+
+# record NAME RC TEXT: a part that was not run. RC "denied" or "missing" stands for an exit code.
+record() {
+  : >"$dir/$1.o"
+  printf '%s\n' "$3" >"$dir/$1.e"
+  printf '%s\n' "$2" >"$dir/$1.r"
+}
+# run NAME SECONDS COMMAND...: one part. Callers put slow ones in the background.
+run() {
+  part=$1 seconds=$2
+  shift 2
+  if ! command -v "$1" >/dev/null 2>&1; then
+    record "$part" missing "$1: not found"
+    return
+  fi
+  code=0
+  timeout -k 1 "$seconds" "$@" >"$dir/$part.o" 2>"$dir/$part.e" </dev/null || code=$?
+  printf '%s\n' "$code" >"$dir/$part.r"
+}
+# run_root NAME SECONDS COMMAND...: the same for what only root may do.
+run_root() {
+  if [ "$euid" = 0 ]; then
+    run "$@"
+  elif ! command -v "$3" >/dev/null 2>&1; then
+    record "$1" missing "$3: not found"
+  elif [ "$can_sudo" = 1 ]; then
+    part=$1 seconds=$2 tool=$(command -v "$3")
+    shift 3
+    run "$part" "$seconds" sudo -n "$tool" "$@"
+  else
+    record "$1" denied "$sudo_said"
+  fi
+}
+# read_file NAME FILE: as whoever may.
+read_file() {
+  if [ -r "$2" ]; then run "$1" 3 cat "$2"; else run_root "$1" 3 cat "$2"; fi
+}
+
+# Temporary files must not depend on one file system: a full disk is among the faults to be read.
+make_dir() {
+  for place in /tmp /dev/shm /run; do
+    dir=$(mktemp -d "$place/deevnet-exit-node.XXXXXXXX" 2>/dev/null) && break
+  done
+  [ -n "$dir" ] || { say "no temporary directory could be made in /tmp, /dev/shm or /run"; exit 1; }
+  trap 'rm -rf "$dir"' EXIT
+  trap 'exit 1' HUP INT TERM PIPE
+}
+
+# Runs the installed helper as root; its frame becomes ours. One attempt, since sudo logs each refusal.
+elevate() {
+  [ -x "$INSTALLED" ] || return 1
+  command -v sudo >/dev/null 2>&1 || return 1
+  # shellcheck disable=SC2024 # the files are ours, not root's
+  sudo -n "$INSTALLED" read - <"$dir/lookups" >"$dir/frame" 2>"$dir/sudo"
+  magic=
+  while read -r magic form version rest && [ "$magic" != %deevnet-exit-node ]; do :; done <"$dir/frame"
+  if [ "$magic" = %deevnet-exit-node ] && [ "$form" = 1 ] && [ "$version" = "$VERSION" ]; then
+    cat "$dir/frame"
+    return 0
+  fi
+  sudo_said="$INSTALLED is another version than $VERSION: install the current one"
+  [ "$magic" = %deevnet-exit-node ] || IFS= read -r sudo_said <"$dir/sudo"
+  return 1
+}
+# Whether sudo allows anything at all; asked once.
+ask_sudo() {
+  can_sudo=0
+  if ! command -v sudo >/dev/null 2>&1; then
+    sudo_said="needs root: sudo is not installed"
+  elif [ -z "$sudo_said" ]; then
+    if sudo -n -l >/dev/null 2>"$dir/sudo" </dev/null; then can_sudo=1; else IFS= read -r sudo_said <"$dir/sudo"; fi
+  fi
+  [ -n "$sudo_said" ] || sudo_said="needs root, and sudo refused"
+}
+
+read_firewall() {
+  if command -v iptables-nft-save >/dev/null 2>&1; then run_root nft 5 iptables-nft-save -c; else run_root nft 5 iptables-save -c; fi
+  # Per-guest firewall chains can be megabytes: nat whole, of filter the FORWARD chain alone.
+  sed -n -E '/^#/p; /^\*nat/,/^COMMIT/p; /^\*filter/,/^COMMIT/{/^(\*|COMMIT|:FORWARD )/p; /^(\[[0-9:]*\] )?-A FORWARD /p;}' \
+    "$dir/nft.o" >"$dir/nft.s" && mv "$dir/nft.s" "$dir/nft.o"
+}
+read_legacy() { # asked only when its module is loaded: the tool would load it
+  names=/proc/net/ip_tables_names
+  if [ ! -e "$names" ] || { [ -r "$names" ] && ! read -r _ <"$names"; }; then
+    record legacy 0 ""
+  else
+    run_root legacy 5 iptables-legacy-save -c
+  fi
+}
+read_vtysh() { # its configuration can be read by the group that may use it
+  if [ "$euid" != 0 ] && [ -r /etc/frr/vtysh.conf ]; then
+    run vtysh 8 vtysh -c 'show version'
+  else
+    run_root vtysh 8 vtysh -c 'show version'
+  fi
+}
+read_proc() {
+  run proc 5 grep -sH '' /proc/sys/net/ipv4/conf/*/forwarding /proc/sys/net/ipv4/conf/*/rp_filter \
+    /proc/sys/net/netfilter/nf_conntrack_count /proc/sys/net/netfilter/nf_conntrack_max \
+    /proc/sys/net/netfilter/nf_conntrack_acct /proc/net/snmp /proc/net/netstat /proc/net/stat/nf_conntrack \
+    /proc/sys/kernel/hostname /proc/sys/kernel/osrelease
+}
+read_sdn() { # the first line alone
+  file=/etc/network/interfaces.d/sdn
+  line=
+  if [ ! -e "$file" ]; then
+    record sdn missing "$file: No such file or directory"
+  elif [ ! -r "$file" ]; then
+    record sdn denied "$file: Permission denied"
+  else
+    IFS= read -r line <"$file"
+    record sdn 0 ""
+    printf '%s\n' "$line" >"$dir/sdn.o"
+  fi
+}
+
+# The frame: a header that says how long each part is, then the parts.
+#   %deevnet-exit-node 1 VERSION / NAME CODE OUT-BYTES ERR-BYTES ... / empty line / bytes / %end
+emit() {
+  parts="meta ip tables proc unit vtysh frr-conf frr-local nft legacy sdn"
+  files=
+  for part in $parts; do
+    [ -e "$dir/$part.r" ] || record "$part" 1 "it left no result"
+    files="$files $dir/$part.o $dir/$part.e"
+  done
+  # shellcheck disable=SC2086 # a list of file names without blanks
+  sizes=$(wc -c $files | while read -r size _; do printf '%s ' "$size"; done)
+  # shellcheck disable=SC2086
+  set -- $sizes
+  printf '\n%%deevnet-exit-node 1 %s\n' "$VERSION"
+  for part in $parts; do
+    read -r code <"$dir/$part.r"
+    printf '%s %s %s %s\n' "$part" "$code" "$1" "$2"
+    shift 2
+  done
+  printf '\n'
+  # shellcheck disable=SC2086
+  cat $files && printf '%%end\n'
+}
+
+read_node() {
+  began=$(date +%s.%N)
+  read_vtysh &
+  read_firewall &
+  read_legacy &
+  run unit 5 systemctl is-active frr &
+  read_file frr-conf /etc/frr/frr.conf &
+  read_file frr-local /etc/frr/frr.conf.local &
+  run tables 3 grep -sh '^[0-9]' /etc/iproute2/rt_tables /etc/iproute2/rt_tables.d/*.conf /usr/share/iproute2/rt_tables &
+  run ip 10 ip -j -d -s -force -batch "$dir/batch"
+  read_proc
+  read_sdn
+  wait
+  record meta 0 ""
+  printf 'began %s\nended %s\nuser %s\neuid %s\nlookups %s\nsudo %s\n' "$began" "$(date +%s.%N)" "$user" "$euid" "$lookups" "$can_sudo" >"$dir/meta.o"
+  emit
+}
+
+read_command() {
+  dir='' lookups=0 can_sudo=0 sudo_said=''
+  make_dir
+  : >"$dir/lookups"
+  printf '%s\n' 'addr show' 'rule show' 'route show table all root 0.0.0.0/0' 'neigh show' >"$dir/batch"
+  for arg in "$@"; do
+    if [ "$arg" = - ]; then
+      while IFS= read -r arg; do add_lookup "$arg"; done
+    else
+      add_lookup "$arg"
+    fi
+  done
+  euid=$(id -u)
+  user=${SUDO_USER:-$(id -un)}
+  if [ "$euid" != 0 ]; then
+    elevate && return 0
+    ask_sudo
+  fi
+  read_node
+}
+
+main() {
+  # An installed copy runs as root: it trusts none of the caller's environment.
+  if [ "$0" = "$INSTALLED" ]; then PATH=/usr/sbin:/usr/bin:/sbin:/bin; else PATH=$PATH:/usr/sbin:/usr/bin:/sbin:/bin; fi
+  LC_ALL=C
+  export PATH LC_ALL
+  unset IFS ENV BASH_ENV CDPATH GREP_OPTIONS VTYSH_PAGER
+  umask 077
+  [ "$#" -ge 1 ] || refuse "a subcommand is needed: version, read"
+  subcommand=$1
+  shift
+  case $subcommand in
+    version) printf '%s\n' "$VERSION" ;;
+    read) read_command "$@" ;;
+    probe) refuse "probe is not part of version $VERSION" ;;
+    *) refuse "unknown subcommand; known are version, read" ;;
+  esac
+}
+
+main "$@"

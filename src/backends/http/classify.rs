@@ -1,0 +1,111 @@
+//! From the library's error chain to a [`Kind`].
+
+use std::error::Error as StdError;
+use std::io;
+use std::time::Duration;
+
+use rustls::CertificateError;
+
+use super::error::{Kind, Phase, TlsFault};
+use super::text::clean;
+use super::transport::NameNotResolved;
+use super::trust::PinMismatch;
+
+/// The kind of `error`. `connect_limit` is what a timed-out connect exceeded; `answered` says that a status line came.
+pub(super) fn classify(error: &reqwest::Error, connect_limit: Duration, answered: bool) -> Kind {
+    let mut last = error.to_string();
+    for cause in Chain(Some(error)) {
+        if let Some(kind) = by_cause(cause, answered) {
+            return kind;
+        }
+        last = cause.to_string();
+    }
+    if error.is_timeout() {
+        let phase = if error.is_connect() { Phase::Connect } else { Phase::Answer };
+        return Kind::TimedOut { phase, limit: connect_limit };
+    }
+    Kind::Other(clean(&last))
+}
+
+fn by_cause(cause: &(dyn StdError + 'static), answered: bool) -> Option<Kind> {
+    if let Some(lookup) = cause.downcast_ref::<NameNotResolved>() {
+        return Some(Kind::NameNotResolved { host: clean(&lookup.host), reason: clean(&lookup.reason) });
+    }
+    if let Some(tls) = cause.downcast_ref::<rustls::Error>() {
+        return Some(Kind::Tls(tls_fault(tls)));
+    }
+    if let Some(http) = cause.downcast_ref::<hyper::Error>() {
+        if http.is_parse() || http.is_parse_too_large() {
+            return Some(Kind::NotHttp(clean(&http.to_string())));
+        }
+        if http.is_incomplete_message() || http.is_closed() || http.is_canceled() {
+            return Some(broken(answered, &http.to_string()));
+        }
+    }
+    by_io(cause.downcast_ref::<io::Error>()?, answered)
+}
+
+fn by_io(io: &io::Error, answered: bool) -> Option<Kind> {
+    match io.kind() {
+        io::ErrorKind::ConnectionRefused => Some(Kind::Refused),
+        io::ErrorKind::HostUnreachable | io::ErrorKind::NetworkUnreachable | io::ErrorKind::AddrNotAvailable => {
+            Some(Kind::Unreachable(clean(&io.to_string())))
+        }
+        io::ErrorKind::ConnectionReset
+        | io::ErrorKind::ConnectionAborted
+        | io::ErrorKind::BrokenPipe
+        | io::ErrorKind::UnexpectedEof => Some(broken(answered, &io.to_string())),
+        _ => None,
+    }
+}
+
+fn broken(answered: bool, why: &str) -> Kind {
+    if answered { Kind::Broken(clean(why)) } else { Kind::ClosedBeforeAnswer }
+}
+
+fn tls_fault(error: &rustls::Error) -> TlsFault {
+    match error {
+        rustls::Error::InvalidCertificate(fault) => certificate_fault(fault),
+        rustls::Error::InvalidMessage(_) => TlsFault::NotTls,
+        rustls::Error::AlertReceived(alert) => TlsFault::Alert(format!("{alert:?}")),
+        other => TlsFault::Other(clean(&other.to_string())),
+    }
+}
+
+fn certificate_fault(fault: &CertificateError) -> TlsFault {
+    match fault {
+        CertificateError::UnknownIssuer => TlsFault::UnknownIssuer,
+        CertificateError::BadSignature => TlsFault::BadSignature,
+        CertificateError::Expired | CertificateError::ExpiredContext { .. } => TlsFault::Expired,
+        CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => TlsFault::NotYetValid,
+        CertificateError::NotValidForName => {
+            TlsFault::NameMismatch { expected: "this host".to_owned(), presented: "other names".to_owned() }
+        }
+        CertificateError::NotValidForNameContext { expected, presented } => TlsFault::NameMismatch {
+            expected: expected.to_str().into_owned(),
+            presented: if presented.is_empty() { "no name at all".to_owned() } else { clean(&presented.join(", ")) },
+        },
+        CertificateError::Other(other) => match other.0.downcast_ref::<PinMismatch>() {
+            Some(pin) => TlsFault::PinMismatch { expected: pin.expected, seen: pin.seen },
+            None => TlsFault::Other(clean(&other.0.to_string())),
+        },
+        other => TlsFault::Other(clean(&other.to_string())),
+    }
+}
+
+/// Every cause, also the ones an [`io::Error`] wraps: its `source` skips the wrapped error itself.
+struct Chain<'a>(Option<&'a (dyn StdError + 'static)>);
+
+impl<'a> Iterator for Chain<'a> {
+    type Item = &'a (dyn StdError + 'static);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let current = self.0?;
+        let wrapped = current.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
+        self.0 = match wrapped {
+            Some(inner) => Some(inner as &(dyn StdError + 'static)),
+            None => current.source(),
+        };
+        Some(current)
+    }
+}

@@ -1,0 +1,277 @@
+//! One server, one connection pool, and how a request is made.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+use reqwest::header::{CONTENT_TYPE, HeaderName, HeaderValue, LOCATION};
+use reqwest::{Method, Url};
+
+use super::Access;
+use super::classify::classify;
+use super::error::{HttpError, Kind, Phase};
+use super::text::clean;
+use super::trust::client_config;
+use crate::site::model::Trust;
+
+/// Below the 5 s after which Proxmox closes an idle connection (facts/proxmox.md §1).
+const IDLE: Duration = Duration::from_secs(4);
+
+/// Bounds of one request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Name lookup, TCP and TLS together.
+    pub connect: Duration,
+    /// The whole request, body included.
+    pub total: Duration,
+    /// Bytes of one answer's body.
+    pub body: usize,
+}
+
+impl Default for Limits {
+    /// 5 s to connect, 35 s in all (Proxmox gives up on a proxied call after 30 s), 16 MiB.
+    fn default() -> Self {
+        Self { connect: Duration::from_secs(5), total: Duration::from_secs(35), body: 16 << 20 }
+    }
+}
+
+/// A request before it is sent: relative to the client's origin.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// HTTP method.
+    pub method: Method,
+    /// What it does to the other side.
+    pub access: Access,
+    /// Path segments, not yet encoded. `.` and `..` are refused.
+    pub path: Vec<String>,
+    /// Query pairs, not yet encoded.
+    pub query: Vec<(String, String)>,
+}
+
+/// An answer with any status but a redirect's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Response {
+    /// Status code.
+    pub status: u16,
+    /// Reason phrase as sent, cleaned; Proxmox puts the error there (facts/proxmox.md §1).
+    pub reason: String,
+    /// Media type as sent.
+    pub content_type: Option<String>,
+    /// Body.
+    pub body: Vec<u8>,
+}
+
+/// A client of one origin. Cheap to clone; clones share connections and the counter.
+#[derive(Debug, Clone)]
+pub struct HttpClient {
+    inner: reqwest::Client,
+    base: Url,
+    origin: String,
+    secret: Option<(HeaderName, HeaderValue)>,
+    limits: Limits,
+    sent: Arc<AtomicU64>,
+}
+
+impl HttpClient {
+    /// A client of `origin` (scheme, host, port). `secret` is a header sent with every request; its value is marked
+    /// sensitive and never printed.
+    ///
+    /// # Errors
+    /// [`Kind::Setup`] when origin and trust do not fit together or the trust anchor cannot be read.
+    pub fn new(
+        origin: &str,
+        trust: &Trust,
+        secret: Option<(HeaderName, HeaderValue)>,
+        limits: Limits,
+    ) -> Result<Self, HttpError> {
+        let shown = shown_origin(origin);
+        let setup = |why: String| HttpError { origin: shown.clone(), kind: Kind::Setup(why) };
+        let base = checked_origin(origin, trust).map_err(|why| setup(why.to_owned()))?;
+        let inner = reqwest::Client::builder()
+            .tls_backend_preconfigured(client_config(trust).map_err(setup)?)
+            .http1_only()
+            .redirect(reqwest::redirect::Policy::none())
+            .referer(false)
+            .no_proxy()
+            .https_only(*trust != Trust::Plaintext)
+            .connect_timeout(limits.connect.min(limits.total))
+            .pool_idle_timeout(IDLE)
+            .user_agent(concat!(env!("CARGO_PKG_NAME"), "/", env!("CARGO_PKG_VERSION")))
+            .dns_resolver(SystemResolver)
+            .build()
+            .map_err(|e| setup(format!("the HTTP client cannot be built: {}", clean(&e.to_string()))))?;
+        let secret = secret.map(|(name, mut value)| {
+            value.set_sensitive(true);
+            (name, value)
+        });
+        Ok(Self { inner, base, origin: shown, secret, limits, sent: Arc::default() })
+    }
+
+    /// Scheme, host and port.
+    #[must_use]
+    pub fn origin(&self) -> &str {
+        &self.origin
+    }
+
+    /// Requests sent so far, repetitions included.
+    #[must_use]
+    pub fn sent(&self) -> u64 {
+        self.sent.load(Ordering::Relaxed)
+    }
+
+    /// Sends `request` and reads the whole answer. A read by GET whose connection died before any answer is sent once
+    /// more: an idle connection may be closed by the server at any moment.
+    ///
+    /// # Errors
+    /// [`HttpError`]; an answer with an error status is not one, except a redirect.
+    pub async fn send(&self, request: &Request) -> Result<Response, HttpError> {
+        let url = self.url(request)?;
+        let mut phase = Phase::Answer;
+        let sending = async {
+            let first = self.once(request, url.clone(), &mut phase).await;
+            let repeatable = request.method == Method::GET && request.access == Access::Read;
+            match first {
+                Err(Kind::ClosedBeforeAnswer) if repeatable => self.once(request, url, &mut phase).await,
+                other => other,
+            }
+        };
+        let outcome = tokio::time::timeout(self.limits.total, sending).await;
+        let limit = self.limits.total;
+        outcome.unwrap_or(Err(Kind::TimedOut { phase, limit })).map_err(|kind| self.error(kind))
+    }
+
+    async fn once(&self, request: &Request, url: Url, phase: &mut Phase) -> Result<Response, Kind> {
+        *phase = Phase::Answer;
+        self.sent.fetch_add(1, Ordering::Relaxed);
+        let mut builder = self.inner.request(request.method.clone(), url);
+        if let Some((name, value)) = &self.secret {
+            builder = builder.header(name, value);
+        }
+        let limit = self.limits.connect.min(self.limits.total);
+        let mut answer = builder.send().await.map_err(|e| classify(&e, limit, false))?;
+        *phase = Phase::Body;
+        self.refuse_redirect(&answer)?;
+        let cap = self.limits.body;
+        let too_large = || Kind::BodyTooLarge { limit: cap };
+        if answer.content_length().is_some_and(|n| n > cap as u64) {
+            return Err(too_large());
+        }
+        let mut body = Vec::new();
+        while let Some(chunk) = answer.chunk().await.map_err(|e| classify(&e, limit, true))? {
+            if body.len() + chunk.len() > cap {
+                return Err(too_large());
+            }
+            body.extend_from_slice(&chunk);
+        }
+        Ok(Response { status: answer.status().as_u16(), reason: reason(&answer), content_type: media(&answer), body })
+    }
+
+    fn refuse_redirect(&self, answer: &reqwest::Response) -> Result<(), Kind> {
+        if !answer.status().is_redirection() {
+            return Ok(());
+        }
+        let status = answer.status().as_u16();
+        let location = answer.headers().get(LOCATION).map(|v| clean(&String::from_utf8_lossy(v.as_bytes())));
+        let location = location.unwrap_or_else(|| "nowhere".to_owned());
+        if self.base.scheme() == "http" && location.starts_with("https://") {
+            return Err(Kind::PlainToTls { status, location });
+        }
+        Err(Kind::Redirected { status, location })
+    }
+
+    fn url(&self, request: &Request) -> Result<Url, HttpError> {
+        let mut url = self.base.clone();
+        // Dot segments would be folded away and the request would reach another endpoint.
+        if let Some(bad) = request.path.iter().find(|s| s.is_empty() || matches!(s.as_str(), "." | "..")) {
+            return Err(self.error(Kind::Setup(format!("{bad:?} cannot be part of a path"))));
+        }
+        match url.path_segments_mut() {
+            Ok(mut path) => drop(path.clear().extend(&request.path)),
+            Err(()) => return Err(self.error(Kind::Setup("the URL cannot carry a path".to_owned()))),
+        }
+        if !request.query.is_empty() {
+            url.query_pairs_mut().extend_pairs(&request.query);
+        }
+        Ok(url)
+    }
+
+    fn error(&self, kind: Kind) -> HttpError {
+        HttpError { origin: self.origin.clone(), kind }
+    }
+}
+
+impl Response {
+    /// The answer, if its status is 2xx.
+    ///
+    /// # Errors
+    /// [`Kind::Status`] otherwise.
+    pub fn success(self, origin: &str) -> Result<Self, HttpError> {
+        if (200..300).contains(&self.status) {
+            return Ok(self);
+        }
+        Err(HttpError { origin: clean(origin), kind: Kind::Status { status: self.status, reason: self.reason } })
+    }
+}
+
+/// The origin for messages: whatever else the text holds, a password among it, stays out.
+fn shown_origin(text: &str) -> String {
+    match Url::parse(text) {
+        Ok(url) if url.has_host() => url.origin().ascii_serialization(),
+        _ if text.contains('@') => "the URL".to_owned(),
+        _ => clean(text),
+    }
+}
+
+fn checked_origin(origin: &str, trust: &Trust) -> Result<Url, &'static str> {
+    let url = Url::parse(origin).map_err(|_| "not a URL")?;
+    if url.host().is_none() || url.path() != "/" || url.query().is_some() || url.fragment().is_some() {
+        return Err("the URL must be scheme, host and port only, e.g. https://10.20.99.22:8006");
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err("the URL must not carry a user or a password");
+    }
+    match (url.scheme(), trust) {
+        ("http", Trust::Plaintext) => Ok(url),
+        ("http", _) => Err("the URL says http:// but trust needs TLS: write https://, or plaintext = true if meant"),
+        ("https", Trust::Plaintext) => Err("the URL says https:// but trust says plaintext"),
+        ("https", _) => Ok(url),
+        _ => Err("only http:// and https:// URLs are understood"),
+    }
+}
+
+/// The reason phrase as sent: hyper keeps it apart when it differs from the standard one.
+fn reason(answer: &reqwest::Response) -> String {
+    match answer.extensions().get::<hyper::ext::ReasonPhrase>() {
+        Some(sent) => clean(&String::from_utf8_lossy(sent.as_bytes())),
+        None => answer.status().canonical_reason().unwrap_or_default().to_owned(),
+    }
+}
+
+fn media(answer: &reqwest::Response) -> Option<String> {
+    answer.headers().get(CONTENT_TYPE).map(|v| clean(&String::from_utf8_lossy(v.as_bytes())))
+}
+
+/// A failed name lookup, kept apart from other connect errors.
+#[derive(Debug, thiserror::Error)]
+#[error("{host}: {reason}")]
+pub(super) struct NameNotResolved {
+    pub host: String,
+    pub reason: String,
+}
+
+/// The operating system's resolver.
+struct SystemResolver;
+
+impl Resolve for SystemResolver {
+    fn resolve(&self, name: Name) -> Resolving {
+        Box::pin(async move {
+            let host = name.as_str().to_owned();
+            let found = tokio::net::lookup_host((host.as_str(), 0)).await.map(Vec::from_iter);
+            match found {
+                Ok(addresses) => Ok(Box::new(addresses.into_iter()) as Addrs),
+                Err(e) => Err(NameNotResolved { host, reason: e.to_string() }.into()),
+            }
+        })
+    }
+}

@@ -1,0 +1,251 @@
+//! The client: one origin, one token, at most four requests in flight.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use reqwest::Method;
+use reqwest::header::{AUTHORIZATION, HeaderValue};
+use serde_json::{Map, Value};
+use tokio::sync::Semaphore;
+use zeroize::Zeroizing;
+
+use super::endpoints::{self, Endpoint};
+use super::error::Error;
+use super::message::{error_from_answer, not_the_api};
+use super::model::Permissions;
+use super::wire::{Row, Unreadable};
+use crate::backends::http::{HttpClient, Limits, Request, clean};
+use crate::site::model::ProxmoxSite;
+
+/// Proxmox serves with three workers, each one request at a time (facts/proxmox.md §1).
+const IN_FLIGHT: usize = 4;
+
+/// A reading client of one Proxmox VE cluster. Cheap to clone; clones share connections, counters, permissions and the
+/// bound on requests in flight.
+#[derive(Debug, Clone)]
+pub struct Client {
+    http: HttpClient,
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    in_flight: Semaphore,
+    counts: Mutex<BTreeMap<&'static str, u64>>,
+    permissions: Mutex<Option<Arc<Permissions>>>,
+}
+
+/// How many requests were made.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RequestCounts {
+    /// On the wire, repetitions included.
+    pub total: u64,
+    /// Path template → calls.
+    pub by_endpoint: BTreeMap<&'static str, u64>,
+}
+
+/// A decoded answer: `data` and what stands beside it.
+#[derive(Debug)]
+pub(super) struct Answer {
+    endpoint: &'static Endpoint,
+    envelope: Map<String, Value>,
+}
+
+/// A request being put together.
+pub(super) struct Call<'a> {
+    endpoint: &'static Endpoint,
+    ids: Vec<(&'static str, &'a str)>,
+    query: Vec<(String, String)>,
+}
+
+impl<'a> Call<'a> {
+    pub(super) fn new(endpoint: &'static Endpoint) -> Self {
+        Self { endpoint, ids: Vec::new(), query: Vec::new() }
+    }
+
+    /// Fills the placeholder `{name}` of the path.
+    pub(super) fn id(mut self, name: &'static str, value: &'a str) -> Self {
+        self.ids.push((name, value));
+        self
+    }
+
+    pub(super) fn query(mut self, key: &'static str, value: impl ToString) -> Self {
+        debug_assert!(self.endpoint.parameters.contains(&key), "{key} is not declared for {}", self.endpoint.path);
+        self.query.push((key.to_owned(), value.to_string()));
+        self
+    }
+
+    pub(super) fn query_some(self, key: &'static str, value: Option<impl ToString>) -> Self {
+        match value {
+            Some(value) => self.query(key, value),
+            None => self,
+        }
+    }
+
+    fn request(self) -> Result<Request, Error> {
+        let mut path = vec!["api2".to_owned(), "json".to_owned()];
+        for segment in self.endpoint.path.split('/').filter(|s| !s.is_empty()) {
+            path.push(match segment.strip_prefix('{').and_then(|s| s.strip_suffix('}')) {
+                Some(name) => self.id_for(name)?.to_owned(),
+                None => segment.to_owned(),
+            });
+        }
+        let method = if self.endpoint.method == "POST" { Method::POST } else { Method::GET };
+        Ok(Request { method, access: self.endpoint.access, path, query: self.query })
+    }
+
+    /// The id for placeholder `name`, if it cannot lead to another path.
+    fn id_for(&self, name: &'static str) -> Result<&'a str, Error> {
+        let value = self.ids.iter().find(|(n, _)| *n == name).map_or("", |(_, v)| *v);
+        let sound = !value.is_empty()
+            && !matches!(value, "." | "..")
+            && !value.contains(|c: char| c == '/' || c == '\\' || c.is_control());
+        if sound { Ok(value) } else { Err(Error::BadId { what: name, value: clean(value) }) }
+    }
+}
+
+impl Client {
+    /// A client of `site`. `token` is the whole token, `user@realm!name=secret`; it goes into one header marked
+    /// sensitive and nowhere else; dropping it here wipes the caller's copy.
+    ///
+    /// # Errors
+    /// [`Error::BadToken`] or [`Error::Http`] with a setup fault; nothing is sent.
+    pub fn new(site: &ProxmoxSite, token: Zeroizing<String>, limits: Limits) -> Result<Self, Error> {
+        let header = authorization(&token)?;
+        let http = HttpClient::new(&site.url, &site.trust, Some((AUTHORIZATION, header)), limits)?;
+        let shared =
+            Shared { in_flight: Semaphore::new(IN_FLIGHT), counts: Mutex::default(), permissions: Mutex::default() };
+        Ok(Self { http, shared: Arc::new(shared) })
+    }
+
+    /// Scheme, host and port.
+    #[must_use]
+    pub fn origin(&self) -> &str {
+        self.http.origin()
+    }
+
+    /// Requests made so far.
+    #[must_use]
+    pub fn requests(&self) -> RequestCounts {
+        let by_endpoint = self.shared.counts.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        RequestCounts { total: self.http.sent(), by_endpoint }
+    }
+
+    /// The token's privileges; kept for [`Client::can`].
+    ///
+    /// # Errors
+    /// Any [`Error`].
+    pub async fn permissions(&self) -> Result<Arc<Permissions>, Error> {
+        let answer = self.call(Call::new(&endpoints::PERMISSIONS)).await?;
+        let read = Arc::new(answer.decode(super::cluster::permissions)?);
+        *self.shared.permissions.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&read));
+        Ok(read)
+    }
+
+    /// Whether the token holds `privilege` at `path`; `None` while [`Client::permissions`] has not been read.
+    #[must_use]
+    pub fn can(&self, path: &str, privilege: &str) -> Option<bool> {
+        let kept = self.shared.permissions.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.as_ref().map(|p| p.allows(path, privilege))
+    }
+
+    pub(super) async fn call(&self, call: Call<'_>) -> Result<Answer, Error> {
+        let endpoint = call.endpoint;
+        let request = call.request()?;
+        // The semaphore is never closed.
+        let _permit = self.shared.in_flight.acquire().await.ok();
+        *self.shared.counts.lock().unwrap_or_else(PoisonError::into_inner).entry(endpoint.path).or_default() += 1;
+        let answer = self.http.send(&request).await?;
+        if !(200..300).contains(&answer.status) {
+            return Err(error_from_answer(&answer));
+        }
+        match serde_json::from_slice(&answer.body) {
+            Ok(Value::Object(envelope)) if envelope.contains_key("data") => Ok(Answer { endpoint, envelope }),
+            _ => Err(not_the_api(&answer)),
+        }
+    }
+}
+
+impl Answer {
+    /// `data` through `decode`.
+    pub(super) fn decode<T>(&self, decode: impl FnOnce(&Value) -> Result<T, Unreadable>) -> Result<T, Error> {
+        decode(self.data()).map_err(|fault| self.unreadable(fault))
+    }
+
+    /// The rows of `data` through `decode`, in order.
+    pub(super) fn rows<T>(&self, decode: impl FnMut(&Row<'_>) -> Result<T, Unreadable>) -> Result<Vec<T>, Error> {
+        self.decode(|data| Row::list(data, "data")?.iter().map(decode).collect())
+    }
+
+    pub(super) fn data(&self) -> &Value {
+        self.envelope.get("data").unwrap_or(&Value::Null)
+    }
+
+    /// What stands beside `data`.
+    pub(super) fn beside(&self) -> Row<'_> {
+        Row::of_map(&self.envelope, "")
+    }
+
+    pub(super) fn unreadable(&self, fault: Unreadable) -> Error {
+        Error::Unreadable { endpoint: self.endpoint.path, fault }
+    }
+}
+
+/// `Authorization: PVEAPIToken=…`. Proxmox ends the value at `;` and un-escapes `%`, so neither may occur
+/// (facts/proxmox.md §3).
+fn authorization(token: &str) -> Result<HeaderValue, Error> {
+    let token = token.trim_end_matches(['\r', '\n']);
+    let (id, secret) = token.split_once('=').ok_or(Error::BadToken("no = in it"))?;
+    let (user, name) = id.split_once('!').ok_or(Error::BadToken("no ! before the token's name"))?;
+    if !user.contains('@') {
+        return Err(Error::BadToken("no @realm after the user"));
+    }
+    if name.len() < 2 || secret.is_empty() {
+        return Err(Error::BadToken("the token's name or its secret is too short"));
+    }
+    if !token.bytes().all(|b| b.is_ascii_graphic() && !matches!(b, b';' | b'%')) {
+        return Err(Error::BadToken("it holds a blank, ;, % or a character outside ASCII"));
+    }
+    let text = Zeroizing::new(format!("PVEAPIToken={token}"));
+    let mut value = HeaderValue::from_str(&text).map_err(|_| Error::BadToken("it cannot be sent in a header"))?;
+    value.set_sensitive(true);
+    Ok(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokens_are_checked_without_being_shown() {
+        for bad in [
+            "",
+            "secret",
+            "ops@pve!t1",
+            "ops!t1=s3cr3t",
+            "ops@pve!t=s3cr3t",
+            "ops@pve!t1=",
+            "ops@pve!t1=s3;cr3t",
+            "ops@pve!t1=s3 cr3t",
+            "ops@pve!t1=%41",
+        ] {
+            let error = authorization(bad).unwrap_err();
+            assert!(matches!(error, Error::BadToken(_)), "{bad}");
+            assert!(!format!("{error} {error:?} {}", error.help()).contains("cr3t"), "{error}");
+        }
+        let good = authorization("ops@pve!t1=0badf00d-1111\n").unwrap();
+        assert!(good.is_sensitive());
+        assert_eq!(good.to_str().unwrap(), "PVEAPIToken=ops@pve!t1=0badf00d-1111");
+        assert!(!format!("{good:?}").contains("0badf00d"));
+    }
+
+    #[test]
+    fn ids_cannot_leave_their_place() {
+        for bad in ["", ".", "..", "a/b", "a\\b", "a\nb"] {
+            let call = Call::new(&endpoints::NODE_STATUS).id("node", bad);
+            assert!(matches!(call.request(), Err(Error::BadId { what: "node", .. })), "{bad:?}");
+        }
+        let request = Call::new(&endpoints::NODE_STATUS).id("node", "pve1").request().unwrap();
+        assert_eq!(request.path, ["api2", "json", "nodes", "pve1", "status"]);
+    }
+}

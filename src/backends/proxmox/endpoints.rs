@@ -1,0 +1,166 @@
+//! Every request the client can make, in one table. `tests/proxmox_contract.rs` holds what is really sent against it
+//! and against Proxmox's own API description.
+
+use crate::backends::http::Access;
+
+/// One endpoint.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Endpoint {
+    /// HTTP method.
+    pub method: &'static str,
+    /// Path below `/api2/json`, with `{placeholders}`.
+    pub path: &'static str,
+    /// Query parameters the client may send.
+    pub parameters: &'static [&'static str],
+    /// What it does to Proxmox.
+    pub access: Access,
+    /// What the token must hold.
+    pub privilege: Privilege,
+}
+
+/// The privilege an endpoint asks for: any one of `any_of` at `path`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Privilege {
+    /// ACL path, with the placeholders of the endpoint; `{…}` of a listed object where a list is filtered.
+    pub path: &'static str,
+    /// Any one of these; empty = every valid token may ask.
+    pub any_of: &'static [&'static str],
+    /// What happens without it.
+    pub without: Without,
+}
+
+/// How Proxmox treats a token that lacks a privilege.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Without {
+    /// 403.
+    Refused,
+    /// 200, but the objects are missing from the list: empty is then not a proof of absence.
+    Filtered,
+}
+
+const SDN: &[&str] = &["SDN.Audit", "SDN.Allocate"];
+const VIEW: &[&str] = &["pending", "running"];
+
+const fn get(
+    path: &'static str,
+    parameters: &'static [&'static str],
+    at: &'static str,
+    any_of: &'static [&'static str],
+    without: Without,
+) -> Endpoint {
+    let privilege = Privilege { path: at, any_of, without };
+    Endpoint { method: "GET", path, parameters, access: Access::Read, privilege }
+}
+
+const fn open(path: &'static str) -> Endpoint {
+    get(path, &[], "/", &[], Without::Refused)
+}
+
+use Without::{Filtered, Refused};
+
+/// Version of the node that answers.
+pub static VERSION: Endpoint = open("/version");
+/// The token's own privileges.
+pub static PERMISSIONS: Endpoint = open("/access/permissions");
+/// Guests, nodes, zones per node.
+pub static RESOURCES: Endpoint = get("/cluster/resources", &[], "/vms/{vmid}", &["VM.Audit"], Filtered);
+/// Quorum and members.
+pub static CLUSTER_STATUS: Endpoint = get("/cluster/status", &[], "/", &["Sys.Audit"], Refused);
+/// Nodes.
+pub static NODES: Endpoint = open("/nodes");
+/// One node's load.
+pub static NODE_STATUS: Endpoint = get("/nodes/{node}/status", &[], "/nodes/{node}", &["Sys.Audit"], Refused);
+/// Recent tasks of all nodes.
+pub static CLUSTER_TASKS: Endpoint = get("/cluster/tasks", &[], "/", &["Sys.Audit"], Filtered);
+/// Tasks of one node.
+pub static NODE_TASKS: Endpoint = get(
+    "/nodes/{node}/tasks",
+    &["typefilter", "vmid", "since", "until", "errors", "source", "statusfilter", "limit", "start"],
+    "/nodes/{node}",
+    &["Sys.Audit"],
+    Filtered,
+);
+/// State of one task.
+pub static TASK_STATUS: Endpoint =
+    get("/nodes/{node}/tasks/{upid}/status", &[], "/nodes/{node}", &["Sys.Audit"], Refused);
+/// Log of one task.
+pub static TASK_LOG: Endpoint =
+    get("/nodes/{node}/tasks/{upid}/log", &["start", "limit"], "/nodes/{node}", &["Sys.Audit"], Refused);
+/// SDN zones.
+pub static ZONES: Endpoint = get("/cluster/sdn/zones", VIEW, "/sdn/zones/{zone}", SDN, Filtered);
+/// SDN VNets.
+pub static VNETS: Endpoint = get("/cluster/sdn/vnets", VIEW, "/sdn/zones/{zone}/{vnet}", SDN, Filtered);
+/// Subnets of one VNet.
+pub static SUBNETS: Endpoint =
+    get("/cluster/sdn/vnets/{vnet}/subnets", VIEW, "/sdn/zones/{zone}/{vnet}", SDN, Filtered);
+/// SDN controllers.
+pub static CONTROLLERS: Endpoint =
+    get("/cluster/sdn/controllers", VIEW, "/sdn/controllers/{controller}", SDN, Filtered);
+/// Fabrics and their members.
+pub static FABRICS: Endpoint = get("/cluster/sdn/fabrics/all", VIEW, "/sdn/fabrics/{fabric}", SDN, Filtered);
+/// What an apply would change on one node.
+pub static DRY_RUN: Endpoint = get("/cluster/sdn/dry-run", &["node"], "/nodes/{node}", &["Sys.Audit"], Refused);
+/// State of each zone on one node.
+pub static NODE_ZONES: Endpoint = get("/nodes/{node}/sdn/zones", &[], "/sdn/zones/{zone}", &["SDN.Audit"], Filtered);
+/// Realisation of one zone's VNets on one node.
+pub static ZONE_CONTENT: Endpoint =
+    get("/nodes/{node}/sdn/zones/{zone}/content", &[], "/sdn/zones/{zone}", &["SDN.Audit"], Refused);
+/// Routes of one zone's VRF.
+pub static IP_VRF: Endpoint =
+    get("/nodes/{node}/sdn/zones/{zone}/ip-vrf", &[], "/sdn/zones/{zone}", &["SDN.Audit"], Refused);
+/// Addresses one VNet knows.
+pub static MAC_VRF: Endpoint =
+    get("/nodes/{node}/sdn/vnets/{vnet}/mac-vrf", &[], "/sdn/zones/{zone}/{vnet}", &["SDN.Audit"], Refused);
+/// Interfaces of a node and its staged changes.
+pub static NODE_NETWORK: Endpoint = open("/nodes/{node}/network");
+/// Guests of one node.
+pub static QEMU: Endpoint = get("/nodes/{node}/qemu", &[], "/vms/{vmid}", &["VM.Audit"], Filtered);
+/// One VM's configuration.
+pub static VM_CONFIG: Endpoint = vm("/nodes/{node}/qemu/{vmid}/config");
+/// One VM's options that wait for a cold start.
+pub static VM_PENDING: Endpoint = vm("/nodes/{node}/qemu/{vmid}/pending");
+/// One VM's state.
+pub static VM_STATUS: Endpoint = vm("/nodes/{node}/qemu/{vmid}/status/current");
+/// Whether the guest agent answers. POST, yet it changes nothing.
+pub static AGENT_PING: Endpoint = Endpoint { method: "POST", ..agent("/nodes/{node}/qemu/{vmid}/agent/ping") };
+/// Addresses inside the guest.
+pub static AGENT_INTERFACES: Endpoint = agent("/nodes/{node}/qemu/{vmid}/agent/network-get-interfaces");
+
+const fn vm(path: &'static str) -> Endpoint {
+    get(path, &[], "/vms/{vmid}", &["VM.Audit"], Refused)
+}
+
+const fn agent(path: &'static str) -> Endpoint {
+    get(path, &[], "/vms/{vmid}", &["VM.GuestAgent.Audit", "VM.GuestAgent.Unrestricted"], Refused)
+}
+
+/// All of them.
+pub static ALL: [&Endpoint; 27] = [
+    &VERSION,
+    &PERMISSIONS,
+    &RESOURCES,
+    &CLUSTER_STATUS,
+    &NODES,
+    &NODE_STATUS,
+    &CLUSTER_TASKS,
+    &NODE_TASKS,
+    &TASK_STATUS,
+    &TASK_LOG,
+    &ZONES,
+    &VNETS,
+    &SUBNETS,
+    &CONTROLLERS,
+    &FABRICS,
+    &DRY_RUN,
+    &NODE_ZONES,
+    &ZONE_CONTENT,
+    &IP_VRF,
+    &MAC_VRF,
+    &NODE_NETWORK,
+    &QEMU,
+    &VM_CONFIG,
+    &VM_PENDING,
+    &VM_STATUS,
+    &AGENT_PING,
+    &AGENT_INTERFACES,
+];

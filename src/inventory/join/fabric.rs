@@ -1,0 +1,366 @@
+//! Zones, VNets and subnets against the index: which zones are tenants, what differs, what waits for an apply.
+
+use std::sync::Arc;
+
+use super::super::entities::{ForeignZone, Layer, PendingEdit, SubnetRow, VnetRow};
+use super::super::source::{Gap, GapKind, Seen};
+use super::super::{Class, FieldDiff, Presence};
+use super::{Cx, Seed, diff, vnet_id};
+use crate::backends::proxmox::model::{Change, Sdn, SdnConfig, Subnet, Vnet, Zone};
+use crate::site::Site;
+use crate::text::clean;
+
+/// Zones of the index band, by index, then name.
+pub(super) fn seeds(site: &Site, sdn: &SdnConfig) -> Vec<Seed> {
+    let mut seeds: Vec<Seed> = sdn
+        .zones
+        .iter()
+        .filter_map(|z| {
+            let zone = z.current()?;
+            let index = site.numbering.index_of_vrf_vni(zone.vrf_vxlan?)?;
+            (zone.kind == "evpn").then(|| Seed { name: Arc::from(clean(&zone.zone)), index })
+        })
+        .collect();
+    seeds.sort_by(|a, b| (a.index, &a.name).cmp(&(b.index, &b.name)));
+    seeds
+}
+
+/// Whether the removal of the zone waits for an apply.
+pub(super) fn is_leaving(sdn: &SdnConfig, zone: &str) -> bool {
+    find_zone(sdn, zone).is_some_and(|z| z.change == Change::Deleted)
+}
+
+fn find_zone<'a>(sdn: &'a SdnConfig, name: &str) -> Option<&'a Sdn<Zone>> {
+    sdn.zones.iter().find(|z| z.current().is_some_and(|z| z.zone == name))
+}
+
+fn find_vnet<'a>(sdn: &'a SdnConfig, id: &str) -> Option<&'a Sdn<Vnet>> {
+    sdn.vnets.iter().find(|v| v.current().is_some_and(|v| v.vnet == id))
+}
+
+/// Zones that are no tenants, with the reason.
+pub(super) fn foreign(cx: &Cx<'_>) -> Seen<Vec<ForeignZone>> {
+    let sdn = cx.sdn()?;
+    Ok(sdn
+        .zones
+        .iter()
+        .filter_map(|z| {
+            let zone = z.current()?;
+            let band = &cx.site.numbering;
+            let why = match zone.vrf_vxlan {
+                _ if zone.kind != "evpn" => format!("a {} zone; tenants are evpn zones", clean(&zone.kind)),
+                None => "no VRF VNI".to_owned(),
+                Some(vni) if band.index_of_vrf_vni(vni).is_none() => {
+                    format!("VRF VNI {vni} is outside {}–{}", band.vrf_vni_base + 1, band.vrf_vni_base + 63)
+                }
+                Some(_) => return None,
+            };
+            Some(ForeignZone {
+                zone: Arc::from(clean(&zone.zone)),
+                kind: clean(&zone.kind).into_owned(),
+                vrf_vni: zone.vrf_vxlan,
+                change: z.change,
+                why,
+            })
+        })
+        .collect())
+}
+
+/// All VNets: tenants' in tenant order, foreign ones last.
+pub(super) fn vnets(cx: &Cx<'_>) -> Vec<VnetRow> {
+    let Ok(sdn) = cx.sdn() else { return Vec::new() };
+    let mut rows: Vec<(usize, VnetRow)> = sdn
+        .vnets
+        .iter()
+        .filter_map(|v| {
+            let vnet = v.current()?;
+            let order = cx.seeds.iter().position(|s| *s.name == *vnet.zone).unwrap_or(usize::MAX);
+            Some((order, vnet_row(cx, sdn, v, vnet)))
+        })
+        .collect();
+    rows.sort_by(|(a, x), (b, y)| (a, x.tag, &x.vnet).cmp(&(b, y.tag, &y.vnet)));
+    rows.into_iter().map(|(_, row)| row).collect()
+}
+
+fn vnet_row(cx: &Cx<'_>, sdn: &SdnConfig, v: &Sdn<Vnet>, vnet: &Vnet) -> VnetRow {
+    let seed = cx.is_tenant(&vnet.zone);
+    let ours = vnet.tag.and_then(|tag| cx.site.numbering.index_of_tag(tag));
+    let subnets = subnets(cx, sdn, v, vnet, seed);
+    let mut diffs = Vec::new();
+    if let Some(seed) = seed {
+        if ours.is_none_or(|(index, _)| index != seed.index) {
+            let band = cx.site.numbering.vnet_vni_base_of(seed.index);
+            let seen = vnet.tag.map_or("–".to_owned(), |t| t.to_string());
+            diffs.push(diff(format!("VNet {}", vnet.vnet), "tag", format!("{band}–{}", band + 9), seen));
+        }
+        if ours.is_some_and(|(_, i)| i == 0) {
+            diffs.extend(subnet_diffs(cx, seed, &subnets));
+        }
+    }
+    let waits = subnets.as_ref().ok().and_then(|s| s.iter().map(|s| s.change).find(|c| *c != Change::None));
+    let change = if v.change == Change::None { waits.unwrap_or_default() } else { v.change };
+    let nodes = realised(cx, vnet);
+    let broken = nodes.iter().find_map(|(node, s)| match s {
+        Ok(s) if s != "available" && s != "pending" => Some(format!("{s} on {}", cx.site.short_name(node))),
+        _ => None,
+    });
+    let (class, word) = match (change, broken) {
+        (Change::New, _) => (Class::Pending, "new".to_owned()),
+        (Change::Changed, _) => (Class::Pending, "changed".to_owned()),
+        (Change::Deleted, _) => (Class::Pending, "leaving".to_owned()),
+        (Change::None, Some(words)) => (Class::Fault, words),
+        (Change::None, None) if !diffs.is_empty() => (Class::Differs, "differs".to_owned()),
+        (Change::None, None) if subnets.is_err() => (Class::Unknown, "unknown".to_owned()),
+        (Change::None, None) => (Class::Fine, "present".to_owned()),
+    };
+    VnetRow {
+        vnet: Arc::from(clean(&vnet.vnet)),
+        zone: Arc::from(clean(&vnet.zone)),
+        tenant: seed.map(|s| Arc::clone(&s.name)),
+        tag: vnet.tag,
+        ordinal: ours
+            .filter(|(index, _)| seed.is_some_and(|s| s.index == *index))
+            .and_then(|(_, i)| u8::try_from(i).ok()),
+        subnets,
+        change,
+        nodes,
+        alias: vnet.alias.as_deref().map(|a| clean(a).into_owned()),
+        class,
+        word,
+        diffs,
+    }
+}
+
+fn subnets(cx: &Cx<'_>, sdn: &SdnConfig, v: &Sdn<Vnet>, vnet: &Vnet, seed: Option<&Seed>) -> Seen<Vec<SubnetRow>> {
+    if v.change == Change::Deleted && !sdn.subnets.contains_key(&vnet.vnet) {
+        return Err(Gap::new(GapKind::Failed, "Proxmox hides the subnets of a VNet that is being deleted"));
+    }
+    let Some(list) = sdn.subnets.get(&vnet.vnet) else {
+        return Err(Gap::not_read("the subnets of this VNet"));
+    };
+    let derived = seed.map(|s| cx.site.numbering.subnet(s.index));
+    Ok(list
+        .iter()
+        .filter_map(|s| {
+            let subnet: &Subnet = s.current()?;
+            Some(SubnetRow {
+                cidr: clean(&subnet.cidr_text).into_owned(),
+                gateway: subnet.gateway,
+                snat: subnet.snat,
+                change: s.change,
+                derived: derived.is_some() && subnet.cidr == derived,
+            })
+        })
+        .collect())
+}
+
+fn subnet_diffs(cx: &Cx<'_>, seed: &Seed, subnets: &Seen<Vec<SubnetRow>>) -> Vec<FieldDiff> {
+    let Ok(list) = subnets else { return Vec::new() };
+    let plan = &cx.site.numbering;
+    let (subnet, gateway) = (plan.subnet(seed.index), plan.gateway(seed.index));
+    let object = format!("subnet {subnet}");
+    let mut out = Vec::new();
+    match list.iter().find(|s| s.derived) {
+        None => out.push(diff(object, "subnet", subnet, "absent")),
+        Some(s) => {
+            if s.gateway != Some(gateway) {
+                let seen = s.gateway.map_or("–".to_owned(), |g| g.to_string());
+                out.push(diff(object.clone(), "gateway", gateway, seen));
+            }
+            if !s.snat {
+                out.push(diff(object, "snat", "1", "0"));
+            }
+        }
+    }
+    for extra in list.iter().filter(|s| !s.derived) {
+        out.push(diff(format!("subnet {}", extra.cidr), "subnet", "absent", "present"));
+    }
+    out
+}
+
+/// What each node that was asked says of the VNet.
+fn realised(cx: &Cx<'_>, vnet: &Vnet) -> Vec<(Arc<str>, Seen<String>)> {
+    let Some(pve) = cx.pve else { return Vec::new() };
+    pve.node_vnets
+        .iter()
+        .filter(|((_, zone), _)| *zone == vnet.zone)
+        .map(|((node, _), answer)| {
+            let said = answer.as_ref().map_err(Clone::clone).map(|rows| {
+                rows.iter().find(|r| r.vnet == vnet.vnet).map_or_else(
+                    || "not realised".to_owned(),
+                    |r| match &r.message {
+                        Some(m) if r.status != "available" => format!("{}: {}", clean(&r.status), clean(m)),
+                        _ => clean(&r.status).into_owned(),
+                    },
+                )
+            });
+            (Arc::from(node.as_str()), said)
+        })
+        .collect()
+}
+
+/// The fabric layer of one tenant.
+pub(super) fn layer(cx: &Cx<'_>, seed: &Seed) -> Layer {
+    let sdn = match cx.sdn() {
+        Ok(sdn) => sdn,
+        Err(gap) => return Layer::unknown(gap),
+    };
+    let Some(z) = find_zone(sdn, &seed.name) else {
+        return Layer::known(Presence::Absent, Class::Absent, "absent");
+    };
+    let Some(zone) = z.current() else { return Layer::known(Presence::Absent, Class::Absent, "absent") };
+    let mut diffs = zone_diffs(cx, zone);
+    let first = vnet_id(&seed.name, 0);
+    let vnet = find_vnet(sdn, &first);
+    match vnet.and_then(|v| v.current().map(|c| (v, c))) {
+        None => diffs.push(diff(format!("VNet {first}"), "vnet", "present", "absent")),
+        Some((v, vnet)) => diffs.extend(vnet_row(cx, sdn, v, vnet).diffs),
+    }
+    let waits = sdn_waits(sdn, z, &seed.name);
+    if let Some((change, what)) = waits {
+        let words = match change {
+            Change::New => "new, not applied",
+            Change::Deleted => "leaving, not applied",
+            _ => "changed, not applied",
+        };
+        let mut layer = Layer::known(Presence::Pending, Class::Pending, format!("{what} {words}"));
+        layer.diffs = diffs;
+        return layer;
+    }
+    if let Some(words) = unrealised(cx, zone) {
+        let mut layer = Layer::known(Presence::Differs, Class::Fault, words);
+        layer.diffs = diffs;
+        return layer;
+    }
+    if let Some(d) = diffs.first() {
+        let words = brief(d);
+        let class = if d.observed == "absent" { Class::Fault } else { Class::Differs };
+        let mut layer = Layer::known(Presence::Differs, class, words);
+        layer.diffs = diffs;
+        return layer;
+    }
+    if vnet.is_some() && !sdn.subnets.contains_key(&first) {
+        return Layer::unknown(Gap::not_read("the subnets of its VNet"));
+    }
+    Layer::known(Presence::Present, Class::Fine, "present")
+}
+
+/// A few words for a difference, as the summary shows it.
+fn brief(d: &FieldDiff) -> String {
+    match (d.field.as_str(), d.observed.as_str()) {
+        ("snat", _) => "SNAT off".to_owned(),
+        (_, "absent") => format!("no {}", d.object),
+        (field, _) => format!("{field} differs"),
+    }
+}
+
+/// The first pending object of a tenant: the zone, a VNet of it, or a subnet of one.
+fn sdn_waits(sdn: &SdnConfig, zone: &Sdn<Zone>, name: &str) -> Option<(Change, String)> {
+    if zone.change != Change::None {
+        return Some((zone.change, "zone".to_owned()));
+    }
+    let own = || sdn.vnets.iter().filter(|v| v.current().is_some_and(|v| v.zone == name));
+    if let Some(v) = own().find(|v| v.change != Change::None) {
+        return Some((v.change, "VNet".to_owned()));
+    }
+    own()
+        .filter_map(|v| sdn.subnets.get(&v.current()?.vnet))
+        .flatten()
+        .find(|s| s.change != Change::None)
+        .map(|s| (s.change, "subnet".to_owned()))
+}
+
+/// What a node says of the zone when it is not "available".
+fn unrealised(cx: &Cx<'_>, zone: &Zone) -> Option<String> {
+    let resources = cx.pve?.resources.as_ref().ok()?;
+    resources
+        .zones
+        .iter()
+        .filter(|s| s.zone == zone.zone && (zone.nodes.is_empty() || zone.nodes.contains(&s.node)))
+        .find(|s| s.status != "available")
+        .map(|s| match s.status.as_str() {
+            "pending" => format!("not realised on {}", cx.site.short_name(&s.node)),
+            other => format!("{} on {}", clean(other), cx.site.short_name(&s.node)),
+        })
+}
+
+fn zone_diffs(cx: &Cx<'_>, zone: &Zone) -> Vec<FieldDiff> {
+    let object = format!("zone {}", clean(&zone.zone));
+    let site = cx.site;
+    let mut out = Vec::new();
+    let mut check = |field: &str, expected: String, observed: String| {
+        if expected != observed {
+            out.push(diff(object.clone(), field, expected, clean(&observed)));
+        }
+    };
+    let dash = || "–".to_owned();
+    check("controller", site.proxmox.controller.clone(), zone.controller.clone().unwrap_or_else(dash));
+    let exits: Vec<&str> = site.exit_nodes.iter().map(|e| e.name.as_str()).collect();
+    let strange: Vec<&str> = zone.exit_nodes.iter().map(String::as_str).filter(|e| !exits.contains(e)).collect();
+    if zone.exit_nodes.is_empty() || !strange.is_empty() {
+        let seen = if zone.exit_nodes.is_empty() { dash() } else { zone.exit_nodes.join(",") };
+        check("exitnodes", exits.join(","), seen);
+    }
+    if let Some(primary) = zone.exit_nodes_primary.as_ref().filter(|p| !zone.exit_nodes.contains(p)) {
+        check("exitnodes-primary", zone.exit_nodes.join(","), primary.clone());
+    }
+    if !zone.nodes.is_empty() && !zone.nodes.contains(&site.proxmox.node) {
+        check("nodes", site.proxmox.node.clone(), zone.nodes.join(","));
+    }
+    out
+}
+
+/// Every SDN edit that waits for an apply.
+pub(super) fn pending(cx: &Cx<'_>) -> Seen<Vec<PendingEdit>> {
+    let sdn = cx.sdn()?;
+    let mut out = Vec::new();
+    let mut push = |kind, id: &str, zone: Option<&str>, change: Change, fields: String| {
+        if change != Change::None {
+            let tenant = zone.and_then(|z| cx.is_tenant(z)).map(|s| Arc::clone(&s.name));
+            out.push(PendingEdit { kind, id: Arc::from(clean(id)), tenant, change, what: fields, by: None });
+        }
+    };
+    for z in &sdn.zones {
+        if let Some(zone) = z.current() {
+            push("zone", &zone.zone, Some(&zone.zone), z.change, fields(z));
+        }
+    }
+    for v in &sdn.vnets {
+        if let Some(vnet) = v.current() {
+            push("vnet", &vnet.vnet, Some(&vnet.zone), v.change, fields(v));
+        }
+    }
+    for (vnet, list) in &sdn.subnets {
+        let zone = find_vnet(sdn, vnet).and_then(|v| v.current()).map(|v| v.zone.clone());
+        for s in list {
+            if let Some(subnet) = s.current() {
+                push("subnet", &subnet.id, zone.as_deref(), s.change, fields(s));
+            }
+        }
+    }
+    for c in &sdn.controllers {
+        if let Some(controller) = c.current() {
+            push("controller", &controller.controller, None, c.change, fields(c));
+        }
+    }
+    for f in &sdn.fabrics {
+        if let Some(fabric) = f.current() {
+            push("fabric", &fabric.id, None, f.change, fields(f));
+        }
+    }
+    for n in &sdn.fabric_nodes {
+        if let Some(node) = n.current() {
+            push("fabric node", &format!("{}/{}", node.fabric, node.node), None, n.change, fields(n));
+        }
+    }
+    Ok(out)
+}
+
+/// The changed options of an object, in words.
+fn fields<T>(object: &Sdn<T>) -> String {
+    if object.change == Change::Deleted {
+        return "removed".to_owned();
+    }
+    let list: Vec<String> = object.pending.iter().map(|(k, v)| format!("{} {}", clean(k), clean(v))).collect();
+    if list.is_empty() { "no option named".to_owned() } else { list.join(", ") }
+}

@@ -1,0 +1,176 @@
+//! The join: readings in, [`Inventory`] out. Pure; runs in the worker, never in the UI thread.
+
+mod attention;
+mod fabric;
+mod members;
+mod node;
+#[cfg(test)]
+mod tests;
+mod workloads;
+
+use std::sync::Arc;
+
+use super::entities::{FieldDiff, Inventory, Layer, Layers, Tenant, TenantStatus};
+use super::readings::Readings;
+use super::source::{Gap, GapKind, Seen, SourceId};
+use super::{Class, Presence, PveReading};
+use crate::backends::proxmox::model::SdnConfig;
+use crate::site::Site;
+use crate::site::numbering::TenantIndex;
+
+/// A zone of the index band, before it is joined.
+struct Seed {
+    name: Arc<str>,
+    index: TenantIndex,
+}
+
+/// What every part of the join looks at.
+struct Cx<'a> {
+    site: &'a Site,
+    readings: &'a Readings,
+    pve: Option<&'a PveReading>,
+    seeds: &'a [Seed],
+}
+
+impl Cx<'_> {
+    /// Why Proxmox data is missing as a whole: the source's own error, else "not read yet".
+    fn pve_gap(&self, what: &str) -> Gap {
+        source_gap(self.readings, SourceId::Pve, what)
+    }
+
+    /// Why what Proxmox said is old, when its last try failed: the rows stay, what is concluded from them does not.
+    fn pve_stale(&self) -> Option<Gap> {
+        let e = self.readings.sources.get(SourceId::Pve).error.as_ref()?;
+        self.pve.map(|_| Gap::new(e.kind, e.text.clone()))
+    }
+
+    fn sdn(&self) -> Seen<&SdnConfig> {
+        match self.pve {
+            None => Err(self.pve_gap("the SDN configuration")),
+            Some(pve) => pve.sdn.as_ref().map_err(Clone::clone),
+        }
+    }
+
+    fn is_tenant(&self, zone: &str) -> Option<&Seed> {
+        self.seeds.iter().find(|s| &*s.name == zone)
+    }
+}
+
+/// The gap left by a source that has never been read.
+fn source_gap(readings: &Readings, id: SourceId, what: &str) -> Gap {
+    let health = readings.sources.get(id);
+    if !health.configured {
+        return Gap::new(GapKind::Off, format!("{} is not set up for this site", id.words()));
+    }
+    match &health.error {
+        Some(e) => Gap::new(e.kind, e.text.clone()),
+        None => Gap::not_read(what),
+    }
+}
+
+/// VNet id of a zone's first VNet: six characters and a digit (domain.md §3).
+fn vnet_id(zone: &str, i: u32) -> String {
+    let head: String = zone.chars().take(6).collect();
+    format!("{head}{i}")
+}
+
+/// A difference.
+fn diff(object: impl Into<String>, field: &str, expected: impl ToString, observed: impl ToString) -> FieldDiff {
+    FieldDiff {
+        object: object.into(),
+        field: field.to_owned(),
+        expected: expected.to_string(),
+        observed: observed.to_string(),
+    }
+}
+
+/// Joins the newest readings into one picture.
+#[must_use]
+pub fn join(site: &Arc<Site>, readings: &Readings, generation: u64) -> Inventory {
+    let pve = readings.pve.as_deref();
+    let seeds = pve.and_then(|p| p.sdn.as_ref().ok()).map(|sdn| fabric::seeds(site, sdn)).unwrap_or_default();
+    let cx = Cx { site, readings, pve, seeds: &seeds };
+    let workloads = workloads::rows(&cx);
+    let vnets = fabric::vnets(&cx);
+    let vrfs = node::rows(&cx, &vnets);
+    let fabric = members::view(&cx);
+    let mut inv = Inventory {
+        site: Arc::clone(site),
+        generation,
+        sources: readings.sources.clone(),
+        tenants: Vec::new(),
+        tenants_gap: cx.sdn().err(),
+        workloads_gap: workloads.as_ref().err().cloned(),
+        workloads: workloads.unwrap_or_default(),
+        vrfs,
+        vnets,
+        fabric,
+        tasks: cx.pve.map_or_else(|| Err(cx.pve_gap("the task list")), |p| p.tasks.clone()),
+        attention: Vec::new(),
+    };
+    inv.tenants = seeds.iter().map(|seed| tenant(&cx, &inv, seed)).collect();
+    inv.attention = attention::rows(&inv, readings);
+    inv
+}
+
+/// Positions of the rows of `name` in a list that is sorted by tenant.
+fn range<T>(rows: &[T], of: impl Fn(&T) -> Option<&str>, name: &str) -> std::ops::Range<u32> {
+    let start = rows.iter().position(|r| of(r) == Some(name)).unwrap_or(0);
+    let len = rows.iter().skip(start).take_while(|r| of(r) == Some(name)).count();
+    let at = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+    at(start)..at(start + len)
+}
+
+fn tenant(cx: &Cx<'_>, inv: &Inventory, seed: &Seed) -> Tenant {
+    let plan = &cx.site.numbering;
+    let workloads = range(&inv.workloads, |w| Some(&w.tenant), &seed.name);
+    let vnets = range(&inv.vnets, |v| v.tenant.as_deref(), &seed.name);
+    let vrfs = range(&inv.vrfs, |v| Some(&v.tenant), &seed.name);
+    let fabric = fabric::layer(cx, seed);
+    let node = node::layer(cx, inv.vrfs.get(vrfs.start as usize..vrfs.end as usize).unwrap_or(&[]), &fabric);
+    let stale = cx.pve_stale();
+    let own = inv.workloads.get(workloads.start as usize..workloads.end as usize).unwrap_or(&[]);
+    let layers = Layers {
+        workloads: workloads::layer(own, stale.as_ref().or(inv.workloads_gap.as_ref())),
+        dns: other_source(cx, SourceId::Dns, "the zones"),
+        resolver: other_source(cx, SourceId::Fw, "the forwards"),
+        bootstrap: other_source(cx, SourceId::Boot, "the check-ins"),
+        fabric: stale.map_or(fabric, Layer::unknown),
+        node,
+    };
+    Tenant {
+        name: Arc::clone(&seed.name),
+        index: seed.index.get(),
+        drill: seed.index.is_drill(),
+        vrf_vni: plan.vrf_vni(seed.index),
+        vnet_vni: plan.vnet_vni_base_of(seed.index),
+        subnet: plan.subnet(seed.index),
+        gateway: plan.gateway(seed.index),
+        forward_zone: format!("{}.{}", seed.name, cx.site.domain),
+        reverse_zone: plan.reverse_zone(seed.index),
+        status: status(cx, seed, &layers),
+        layers,
+        workloads,
+        vnets,
+        vrfs,
+    }
+}
+
+/// A layer whose source this version does not read: off, or configured and unknown.
+fn other_source(cx: &Cx<'_>, id: SourceId, what: &str) -> Layer {
+    Layer::unknown(source_gap(cx.readings, id, what))
+}
+
+fn status(cx: &Cx<'_>, seed: &Seed, layers: &Layers) -> TenantStatus {
+    if cx.sdn().is_ok_and(|sdn| fabric::is_leaving(sdn, &seed.name)) {
+        return TenantStatus::Deleting;
+    }
+    match (layers.fabric.presence, layers.node.presence) {
+        (Presence::Pending | Presence::Absent, _) | (_, Presence::Pending | Presence::Absent) => {
+            TenantStatus::Provisioning
+        }
+        (Presence::Unknown, _) | (_, Presence::Unknown) => TenantStatus::Unknown,
+        _ if layers.fabric.class == Class::Fault => TenantStatus::Provisioning,
+        _ => TenantStatus::Ready,
+    }
+}

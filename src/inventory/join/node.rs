@@ -1,0 +1,241 @@
+//! A tenant's VRF on an exit node: link, default, SNAT, forwarding, null routes, FRR.
+//!
+//! What each fact means and which look-alike must not be reported: facts/exit-node.md §1–§4. A fact that could not be
+//! read stays unknown and says which right or command was missing.
+
+mod facts;
+
+use std::sync::Arc;
+
+use super::super::entities::{Fact, Flow, Layer, RouteWhy, VnetRow, Vrf};
+use super::super::source::{Gap, GapKind, Seen};
+use super::super::{Class, Presence};
+use super::{Cx, Seed, diff, vnet_id};
+use crate::backends::exit_node::model::{Reading, Readout, Route, RouteKind, SnatRule};
+use crate::site::model::ExitNodeSite;
+
+/// The value of a part, or the gap it leaves.
+pub(super) fn seen<T>(part: &Readout<T>) -> Seen<&T> {
+    match part {
+        Readout::Value(v) => Ok(v),
+        Readout::Unread(u) => Err(Gap::from(u)),
+    }
+}
+
+/// What the facts of one VRF are computed from.
+struct Subject<'a> {
+    site: &'a ExitNodeSite,
+    seed: &'a Seed,
+    device: String,
+    vni: u32,
+    subnet: ipnet::Ipv4Net,
+    /// Name and subnets of the other tenants this node should keep apart.
+    others: Vec<(Arc<str>, Vec<ipnet::Ipv4Net>)>,
+    /// Whether the subnet is meant to be translated at all; unknown without Proxmox.
+    snat_wanted: Option<bool>,
+    vnet: String,
+}
+
+/// VRF rows in tenant order, one an exit node.
+pub(super) fn rows(cx: &Cx<'_>, vnets: &[VnetRow]) -> Vec<Vrf> {
+    cx.seeds
+        .iter()
+        .flat_map(|seed| cx.site.exit_nodes.iter().map(move |exit| (seed, exit)))
+        .map(|(seed, exit)| row(cx, vnets, seed, exit))
+        .collect()
+}
+
+fn subject<'a>(cx: &'a Cx<'_>, vnets: &[VnetRow], seed: &'a Seed, exit: &'a ExitNodeSite) -> Subject<'a> {
+    let plan = &cx.site.numbering;
+    let subnets_of = |name: &str| -> Vec<ipnet::Ipv4Net> {
+        vnets
+            .iter()
+            .filter(|v| v.tenant.as_deref() == Some(name))
+            .filter_map(|v| v.subnets.as_ref().ok())
+            .flatten()
+            .filter_map(|s| s.cidr.parse().ok())
+            .collect()
+    };
+    let others = cx.seeds.iter().filter(|s| s.name != seed.name && runs(cx, &s.name)).map(|s| {
+        let mut nets = subnets_of(&s.name);
+        if nets.is_empty() {
+            nets.push(plan.subnet(s.index));
+        }
+        (Arc::clone(&s.name), nets)
+    });
+    let snat_wanted = vnets
+        .iter()
+        .filter(|v| v.tenant.as_ref() == Some(&seed.name))
+        .filter_map(|v| v.subnets.as_ref().ok())
+        .flatten()
+        .find(|s| s.derived)
+        .map(|s| s.snat);
+    Subject {
+        site: exit,
+        seed,
+        device: format!("vrf_{}", seed.name),
+        vni: plan.vrf_vni(seed.index),
+        subnet: plan.subnet(seed.index),
+        others: others.collect(),
+        snat_wanted,
+        vnet: vnet_id(&seed.name, 0),
+    }
+}
+
+/// Whether the zone is applied, so that nodes are expected to have it.
+fn runs(cx: &Cx<'_>, zone: &str) -> bool {
+    cx.sdn().is_ok_and(|sdn| sdn.zones.iter().any(|z| z.running.as_ref().is_some_and(|r| r.zone == zone)))
+}
+
+fn row(cx: &Cx<'_>, vnets: &[VnetRow], seed: &Seed, exit: &ExitNodeSite) -> Vrf {
+    let s = subject(cx, vnets, seed, exit);
+    let reading = match cx.readings.exits.get(&exit.name) {
+        Some(Ok(reading)) => Ok(Arc::clone(reading)),
+        Some(Err(gap)) => Err(gap.clone()),
+        None => Err(super::source_gap(cx.readings, super::SourceId::Exit, "this exit node")),
+    };
+    match reading {
+        Err(gap) => unknown(&s, &gap),
+        Ok(reading) => known(cx, &s, &reading),
+    }
+}
+
+fn unknown(s: &Subject<'_>, gap: &Gap) -> Vrf {
+    let fact = |label, value: String| Fact {
+        label,
+        value,
+        class: Class::Unknown,
+        word: gap.word().to_owned(),
+        gap: Some(gap.clone()),
+    };
+    Vrf {
+        tenant: Arc::clone(&s.seed.name),
+        node: Arc::from(s.site.name.as_str()),
+        device: s.device.clone(),
+        vni: s.vni,
+        facts: facts::LABELS.iter().map(|label| fact(label, "?".to_owned())).collect(),
+        class: Class::Unknown,
+        routes: Err(gap.clone()),
+        snat: Err(gap.clone()),
+        flow: Err(gap.clone()),
+        vnet_bytes_s: Err(gap.clone()),
+        diffs: Vec::new(),
+    }
+}
+
+fn known(cx: &Cx<'_>, s: &Subject<'_>, r: &Reading) -> Vrf {
+    let facts = facts::all(s, r);
+    let snat = seen(&r.nat).map(|nat| facts::rules_for(&nat.snat, s).cloned().collect::<Vec<SnatRule>>());
+    let flow = snat.clone().map(|rules| merge_flows(cx, &r.node, &rules));
+    let bytes = cx.readings.flows.bytes_s.get(&(r.node.clone(), s.vnet.clone()));
+    let class = facts.iter().map(|f| f.class).max().unwrap_or(Class::Unknown);
+    let diffs = facts
+        .iter()
+        .filter(|f| matches!(f.class, Class::Differs | Class::Fault))
+        .map(|f| diff(format!("{} on {}", s.device, r.node), f.label, facts::expected(f.label, s), &f.value))
+        .collect();
+    Vrf {
+        tenant: Arc::clone(&s.seed.name),
+        node: Arc::from(s.site.name.as_str()),
+        device: s.device.clone(),
+        vni: s.vni,
+        facts,
+        class,
+        routes: routes(s, r),
+        snat,
+        flow,
+        vnet_bytes_s: bytes.copied().ok_or_else(|| Gap::not_read("a second sample of the VNet's counters")),
+        diffs,
+    }
+}
+
+fn merge_flows(cx: &Cx<'_>, node: &str, rules: &[SnatRule]) -> Flow {
+    let mut texts: Vec<&str> = rules.iter().map(|r| r.text.as_str()).collect();
+    texts.sort_unstable();
+    texts.dedup();
+    let mut out = Flow::default();
+    for text in texts {
+        let Some(flow) = cx.readings.flows.snat.get(&(node.to_owned(), text.to_owned())) else { continue };
+        out.total += flow.total;
+        out.per_second = match (out.per_second, flow.per_second) {
+            (Some(a), Some(b)) => Some(a + b),
+            (a, b) => a.or(b),
+        };
+        out.reset_at = out.reset_at.max(flow.reset_at);
+        out.since = out.since.max(flow.since);
+        if out.history.len() < flow.history.len() {
+            out.history.resize(flow.history.len(), 0);
+        }
+        for (sum, step) in out.history.iter_mut().rev().zip(flow.history.iter().rev()) {
+            *sum += step;
+        }
+    }
+    out
+}
+
+fn routes(s: &Subject<'_>, r: &Reading) -> Seen<Vec<(Route, RouteWhy)>> {
+    let Some(part) = r.vrf_routes.get(&s.device) else {
+        return Err(Gap::new(GapKind::Failed, format!("{} does not exist on {}", s.device, r.node)));
+    };
+    Ok(seen(part)?.iter().map(|route| (route.clone(), why(s, route))).collect())
+}
+
+fn why(s: &Subject<'_>, route: &Route) -> RouteWhy {
+    let of = |class, words: String| RouteWhy { class, words };
+    if route.dst.prefix_len() == 0 {
+        return match route.kind {
+            RouteKind::Unicast if facts::is_right_default(s, route) => {
+                of(Class::Fine, "default to the perimeter; merged from frr.conf.local".to_owned())
+            }
+            RouteKind::Unicast => of(Class::Fault, "default, but not to the perimeter".to_owned()),
+            _ => of(Class::Info, "fallback that stops what has no other route".to_owned()),
+        };
+    }
+    if route.dst == s.subnet {
+        return of(Class::Fine, "the tenant's own subnet".to_owned());
+    }
+    if let Some((other, _)) = s.others.iter().find(|(_, nets)| nets.contains(&route.dst)) {
+        return match route.kind {
+            RouteKind::Blackhole | RouteKind::Unreachable => of(Class::Fine, format!("null route to {other}")),
+            _ => of(Class::Fault, format!("reaches {other}: tenants are not separated here")),
+        };
+    }
+    match route.protocol.as_deref() {
+        Some("kernel") => of(Class::Info, "connected".to_owned()),
+        _ => of(Class::Info, "not derived from the index".to_owned()),
+    }
+}
+
+/// The node layer of one tenant over all its exit nodes.
+pub(super) fn layer(cx: &Cx<'_>, vrfs: &[Vrf], fabric: &Layer) -> Layer {
+    if let Some(gap) = vrfs.iter().find_map(|v| cx.readings.stale_exits.get(&*v.node)) {
+        return Layer::unknown(gap.clone());
+    }
+    let Some(worst) = vrfs.iter().max_by_key(|v| v.class) else {
+        return Layer::unknown(Gap::new(GapKind::Off, "this site names no exit node"));
+    };
+    let link = |v: &Vrf| v.facts.first().map(|f| f.class);
+    if vrfs.iter().all(|v| link(v) == Some(Class::Fault)) {
+        let class = match fabric.presence {
+            Presence::Pending | Presence::Absent => Class::Absent,
+            _ => Class::Fault,
+        };
+        return Layer::known(Presence::Absent, class, "no VRF");
+    }
+    let diffs = vrfs.iter().flat_map(|v| v.diffs.clone()).collect();
+    if worst.class >= Class::Differs {
+        let words = worst.facts.iter().filter(|f| f.class >= Class::Differs).max_by_key(|f| f.class);
+        let presence = if worst.class == Class::Warning { Presence::Present } else { Presence::Differs };
+        return Layer {
+            presence,
+            class: worst.class,
+            words: words.map_or_else(|| "differs".to_owned(), facts::brief),
+            diffs,
+            gap: None,
+        };
+    }
+    if let Some(gap) = vrfs.iter().flat_map(|v| &v.facts).find_map(|f| f.gap.clone()) {
+        return Layer::unknown(gap);
+    }
+    Layer::known(Presence::Present, Class::Fine, "present")
+}

@@ -1,0 +1,216 @@
+//! VMs against the index: whose they are, what differs, what was not read.
+
+use std::sync::Arc;
+
+use jiff::SignedDuration;
+
+use super::super::entities::{Layer, Origin, Workload};
+use super::super::source::{Gap, Seen};
+use super::super::{Class, FieldDiff, Presence};
+use super::{Cx, Seed, diff, vnet_id};
+use crate::backends::proxmox::model::{Vm, VmConfig};
+use crate::text::clean;
+
+/// Rows in tenant order, then VMID; VMs of nobody's index last.
+pub(super) fn rows(cx: &Cx<'_>) -> Seen<Vec<Workload>> {
+    let Some(pve) = cx.pve else { return Err(cx.pve_gap("the guest list")) };
+    let resources = pve.resources.as_ref().map_err(Clone::clone)?;
+    if let Some(gap) = &pve.guests_hidden {
+        return Err(gap.clone());
+    }
+    cx.sdn()?;
+    let mut rows: Vec<(usize, Workload)> = resources
+        .vms
+        .iter()
+        .filter(|vm| !vm.template)
+        .filter_map(|vm| {
+            let row = row(cx, vm)?;
+            let order = cx.seeds.iter().position(|s| s.name == row.tenant).unwrap_or(usize::MAX);
+            Some((order, row))
+        })
+        .collect();
+    rows.sort_by_key(|(order, w)| (*order, w.vmid));
+    Ok(rows.into_iter().map(|(_, w)| w).collect())
+}
+
+/// The configuration of a VM: read, refused, or not read yet.
+fn config(cx: &Cx<'_>, vmid: u32) -> Seen<Arc<VmConfig>> {
+    let missing = || Err(Gap::not_read("this VM's configuration"));
+    cx.pve.and_then(|p| p.configs.get(&vmid)).map_or_else(missing, Clone::clone)
+}
+
+fn row(cx: &Cx<'_>, vm: &Vm) -> Option<Workload> {
+    let config = config(cx, vm.vmid);
+    let band = cx.site.numbering.index_of_vmid(vm.vmid);
+    let holder = band.and_then(|(index, _)| cx.seeds.iter().find(|s| s.index == index));
+    let guest_of = on_vnet(cx, config.as_ref().ok().map(|c| &**c)).or_else(|| named_like(cx, vm));
+    let (tenant, seed, origin) = match (holder, band, guest_of) {
+        (Some(seed), _, _) => (Arc::clone(&seed.name), Some(seed), origin(seed, vm)),
+        (None, _, Some((seed, how))) => {
+            (Arc::clone(&seed.name), None, Origin::Foreign(format!("VMID {} is outside its band; {how}", vm.vmid)))
+        }
+        (None, Some((index, _)), None) => (
+            Arc::from("–"),
+            None,
+            Origin::Foreign(format!("VMID {} belongs to index {}, which no tenant holds", vm.vmid, index.get())),
+        ),
+        (None, None, None) => return None,
+    };
+    Some(build(cx, vm, tenant, seed, band.map(|(_, k)| k), origin, config))
+}
+
+fn origin(seed: &Seed, vm: &Vm) -> Origin {
+    let Some(name) = &vm.name else { return Origin::Ours };
+    match name.strip_prefix(&*seed.name).and_then(|rest| rest.strip_prefix('-')) {
+        Some(rest) if !rest.is_empty() => Origin::Ours,
+        _ => Origin::Foreign(format!("its name does not read {}-…", seed.name)),
+    }
+}
+
+/// The tenant on whose VNet a VM sits.
+fn on_vnet<'a>(cx: &'a Cx<'_>, config: Option<&VmConfig>) -> Option<(&'a Seed, String)> {
+    let sdn = cx.sdn().ok()?;
+    config?.nets.values().filter_map(|n| n.bridge.as_deref()).find_map(|bridge| {
+        let vnet = sdn.vnets.iter().filter_map(|v| v.current()).find(|v| v.vnet == bridge)?;
+        Some((cx.is_tenant(&vnet.zone)?, format!("it sits on {}", clean(bridge))))
+    })
+}
+
+/// The tenant whose name a VM borrows.
+fn named_like<'a>(cx: &'a Cx<'_>, vm: &Vm) -> Option<(&'a Seed, String)> {
+    let (head, _) = vm.name.as_deref()?.split_once('-')?;
+    Some((cx.is_tenant(head)?, "its name is the tenant's".to_owned()))
+}
+
+fn build(
+    cx: &Cx<'_>,
+    vm: &Vm,
+    tenant: Arc<str>,
+    seed: Option<&Seed>,
+    ordinal: Option<u32>,
+    origin: Origin,
+    config: Seen<Arc<VmConfig>>,
+) -> Workload {
+    let plan = &cx.site.numbering;
+    let ordinal = seed.and(ordinal);
+    let derived_address = seed.zip(ordinal).and_then(|(s, k)| plan.workload_address(s.index, k));
+    let vm_name: Option<Arc<str>> = vm.name.as_deref().map(|n| Arc::from(clean(n)));
+    let name = vm_name.as_deref().map_or_else(
+        || Arc::from(vm.vmid.to_string()),
+        |n| Arc::from(n.strip_prefix(&format!("{tenant}-")).filter(|r| !r.is_empty()).unwrap_or(n)),
+    );
+    let field = |f: fn(&VmConfig) -> Option<String>| -> Seen<Option<String>> {
+        config.as_ref().map_err(Clone::clone).map(|c| f(c).map(|t| clean(&t).into_owned()))
+    };
+    let diffs = match (&config, seed, ordinal) {
+        (Ok(c), Some(s), Some(k)) => diffs(cx, vm, c, s, k),
+        _ => Vec::new(),
+    };
+    let pending = cx.pve.and_then(|p| p.vm_pending.get(&vm.vmid));
+    Workload {
+        derived_address,
+        ordinal: ordinal.and_then(|k| u8::try_from(k).ok()),
+        node: Arc::from(clean(&vm.node)),
+        class: class(vm),
+        status: clean(&vm.status).into_owned(),
+        lock: vm.lock.as_deref().map(|l| clean(l).into_owned()),
+        address: field(|c| c.ipconfigs.get(&0).and_then(|i| i.ip.clone())),
+        mac: field(|c| c.nets.get(&0).and_then(|n| n.mac.clone())),
+        bridge: field(|c| c.nets.get(&0).and_then(|n| n.bridge.clone())),
+        nameserver: field(|c| c.nameserver.clone()),
+        uuid: field(|c| c.smbios_uuid.clone()),
+        agent: config.as_ref().map(|c| c.agent).map_err(Clone::clone),
+        pending: pending.map_or_else(
+            || Err(Gap::not_read("its pending options")),
+            |p| {
+                let waits = |o: &&crate::backends::proxmox::model::PendingOption| o.pending.is_some() || o.delete;
+                p.as_ref().map_err(Clone::clone).map(|p| p.iter().filter(waits).map(|o| o.key.clone()).collect())
+            },
+        ),
+        cpu: vm.cpu,
+        cpus: vm.cpus,
+        mem: vm.mem,
+        maxmem: vm.maxmem,
+        maxdisk: vm.maxdisk,
+        started_at: started_at(cx, vm),
+        vmid: vm.vmid,
+        tenant,
+        name,
+        vm_name,
+        origin,
+        diffs,
+    }
+}
+
+/// Uptime as a moment, to the minute, so that it stands still between readings.
+fn started_at(cx: &Cx<'_>, vm: &Vm) -> Option<jiff::Timestamp> {
+    let up = vm.uptime_s.filter(|s| *s > 0)?;
+    let at = cx.pve?.at.checked_sub(SignedDuration::from_secs(i64::try_from(up).ok()?)).ok()?;
+    jiff::Timestamp::from_second(at.as_second() / 60 * 60).ok()
+}
+
+fn class(vm: &Vm) -> Class {
+    match (vm.lock.is_some(), vm.status.as_str()) {
+        (true, _) => Class::Progress,
+        (false, "running") => Class::Fine,
+        (false, "stopped") => Class::Absent,
+        (false, _) => Class::Unknown,
+    }
+}
+
+fn diffs(cx: &Cx<'_>, vm: &Vm, config: &VmConfig, seed: &Seed, k: u32) -> Vec<FieldDiff> {
+    let plan = &cx.site.numbering;
+    let object = format!("VM {}", vm.vmid);
+    let dash = || "–".to_owned();
+    let mut out = Vec::new();
+    let mut check = |field: &str, expected: Option<String>, observed: Option<String>| {
+        let Some(expected) = expected else { return };
+        let observed = observed.map_or_else(dash, |o| clean(&o).into_owned());
+        if !expected.eq_ignore_ascii_case(&observed) {
+            out.push(diff(object.clone(), field, expected, observed));
+        }
+    };
+    let net = config.nets.get(&0);
+    check("net0 bridge", Some(vnet_id(&seed.name, 0)), net.and_then(|n| n.bridge.clone()));
+    check("net0 mac", plan.mac(vm.vmid).map(|m| m.to_string()), net.and_then(|n| n.mac.clone()));
+    let ip = config.ipconfigs.get(&0);
+    let address = plan.workload_address(seed.index, k);
+    check("ipconfig0 ip", address.map(|a| format!("{a}/24")), ip.and_then(|i| i.ip.clone()));
+    check("ipconfig0 gw", Some(plan.gateway(seed.index).to_string()), ip.and_then(|i| i.gateway.clone()));
+    let resolver = cx
+        .site
+        .resolvers
+        .as_ref()
+        .map(|r| r.perimeter.to_string())
+        .or_else(|| cx.site.exit_nodes.first().map(|e| e.transit_gateway.to_string()));
+    check("nameserver", resolver, config.nameserver.clone());
+    out
+}
+
+/// The workloads layer of one tenant.
+pub(super) fn layer(own: &[Workload], gap: Option<&Gap>) -> Layer {
+    if let Some(gap) = gap {
+        return Layer::unknown(gap.clone());
+    }
+    if own.is_empty() {
+        return Layer::known(Presence::Absent, Class::Absent, "none");
+    }
+    let running = own.iter().filter(|w| w.status == "running").count();
+    let unknown = own.iter().filter(|w| w.class == Class::Unknown).count();
+    let words = format!("{running} of {} running", own.len());
+    if unknown > 0 {
+        let mut layer = Layer::known(Presence::Unknown, Class::Unknown, format!("{unknown} of {} unknown", own.len()));
+        layer.gap = Some(Gap::new(super::GapKind::NoAnswer, "the node that carries them does not answer"));
+        return layer;
+    }
+    let diffs: Vec<FieldDiff> = own.iter().flat_map(|w| w.diffs.clone()).collect();
+    let strange = own.iter().filter(|w| matches!(w.origin, Origin::Foreign(_))).count();
+    if !diffs.is_empty() {
+        return Layer { presence: Presence::Differs, class: Class::Differs, words, diffs, gap: None };
+    }
+    if strange > 0 {
+        return Layer::known(Presence::Differs, Class::Differs, format!("{words}, {strange} foreign"));
+    }
+    let class = if running < own.len() { Class::Warning } else { Class::Fine };
+    Layer::known(Presence::Present, class, words)
+}
