@@ -18,8 +18,10 @@ pub mod query;
 pub mod select;
 pub mod theme;
 pub mod update;
+pub mod view;
 pub mod widgets;
 
 pub use model::Model;
 pub use msg::{Effect, Msg, Screenful};
 pub use update::{start, update};
+pub use view::view;

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use crate::console::{Effect, Model, Msg, update, view};
+use crate::console::{Model, Msg, start, update, view};
 use crate::inventory::Inventory;
 use crate::inventory::feed::{Clock, Feed};
 use crate::terminal::{self, Capabilities, Frame, Input, Modes, Signal, Signals, TerminalError};
@@ -101,6 +101,9 @@ pub async fn run(session: Session) -> Result<End, TerminalError> {
 
 impl Running {
     async fn until_end(&mut self) -> End {
+        for effect in start(&mut self.model) {
+            self.apply(effect);
+        }
         self.draw();
         loop {
             let event = self.next().await;
