@@ -15,11 +15,16 @@ pub mod model;
 pub mod msg;
 pub mod nav;
 pub mod query;
+pub mod screens;
 pub mod select;
+#[cfg(test)]
+mod snapshot_tests;
 pub mod theme;
 pub mod update;
+pub mod view;
 pub mod widgets;
 
 pub use model::Model;
 pub use msg::{Effect, Msg, Screenful};
 pub use update::{start, update};
+pub use view::view;
