@@ -15,7 +15,10 @@ pub mod model;
 pub mod msg;
 pub mod nav;
 pub mod query;
+pub mod screens;
 pub mod select;
+#[cfg(test)]
+mod snapshot_tests;
 pub mod theme;
 pub mod update;
 pub mod view;

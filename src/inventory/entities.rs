@@ -95,6 +95,12 @@ impl Layer {
         }
     }
 
+    /// Whether it is unknown because the site does not have its source: no fault and nothing to wait for.
+    #[must_use]
+    pub fn is_off(&self) -> bool {
+        self.gap.as_ref().is_some_and(|gap| gap.kind == super::source::GapKind::Off)
+    }
+
     /// A known layer without differences.
     pub fn known(presence: Presence, class: Class, words: impl Into<String>) -> Self {
         Self { presence, class, words: words.into(), diffs: Vec::new(), gap: None }

@@ -3,7 +3,7 @@
 use super::super::list::{Align, Cell, Column, Cx, ListDef, ListId, SortKey};
 use super::{by_class, fixed, maybe, number, word, words};
 use crate::console::widgets::format::plural;
-use crate::inventory::{Class, Inventory, Layer, ObjectId, Presence, SourceId, Tenant, TenantStatus};
+use crate::inventory::{Class, Inventory, Layer, ObjectId, SourceId, Tenant, TenantStatus};
 
 /// Definition.
 pub static DEF: ListDef = ListDef {
@@ -50,7 +50,11 @@ fn cell(cx: Cx<'_>, i: usize, key: &'static str) -> Cell {
             || Cell::state(Class::Fine, "fine"),
             |(name, layer)| Cell::state(layer.class, format!("{name}: {}", layer.words)),
         ),
-        key => letter(t, key).map_or_else(|| Cell::text(""), |layer| Cell::state(layer.class, "")),
+        key => match letter(t, key) {
+            Some(layer) if layer.is_off() => Cell::muted("○"),
+            Some(layer) => Cell::state(layer.class, ""),
+            None => Cell::text(""),
+        },
     }
 }
 
@@ -105,12 +109,8 @@ fn worst(t: &Tenant) -> Option<(&'static str, &Layer)> {
         .all()
         .into_iter()
         .map(|(_, name, layer)| (name, layer))
-        .filter(|(_, layer)| layer.class > Class::Unknown || (layer.class == Class::Unknown && !off(layer)))
+        .filter(|(_, layer)| layer.class > Class::Unknown || (layer.class == Class::Unknown && !layer.is_off()))
         .max_by_key(|(_, layer)| layer.class)
-}
-
-fn off(layer: &Layer) -> bool {
-    layer.presence == Presence::Unknown && layer.gap.as_ref().is_some_and(|g| g.kind == crate::inventory::GapKind::Off)
 }
 
 fn detail(cx: Cx<'_>, i: usize) -> Vec<Vec<Cell>> {
@@ -121,7 +121,10 @@ fn detail(cx: Cx<'_>, i: usize) -> Vec<Vec<Cell>> {
             .into_iter()
             .skip(range.start)
             .take(range.len())
-            .flat_map(|(_, name, layer)| [Cell::muted(name), Cell::state(layer.class, layer.words.clone())])
+            .flat_map(|(_, name, layer)| match layer.is_off() {
+                true => vec![Cell::muted(format!("{name} ○ off"))],
+                false => vec![Cell::muted(name), Cell::state(layer.class, layer.words.clone())],
+            })
             .collect()
     };
     let mut lines = vec![layers(0..4), layers(4..6)];

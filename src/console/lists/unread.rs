@@ -1,6 +1,7 @@
 //! Records, check-ins and rules: their columns are known, their sources are not read by this version.
 //!
 //! A site without the source says `off`; a site with it says that it is not read, which is not the same as "none".
+//! They name no source: whatever its state, the reason above is the one that counts.
 
 use std::sync::LazyLock;
 
@@ -11,19 +12,19 @@ use crate::inventory::{Gap, GapKind, Inventory, SourceId};
 /// DNS records.
 pub static RECORDS: ListDef = ListDef {
     gap: |inv| gap(inv, SourceId::Dns, &RECORDS_UNREAD, &RECORDS_OFF),
-    ..unread(ListId::Records, "DNS records", "records", &[SourceId::Dns], &RECORD_COLUMNS, "name")
+    ..unread(ListId::Records, "DNS records", "records", &RECORD_COLUMNS, "name")
 };
 
 /// Check-ins.
 pub static CHECKINS: ListDef = ListDef {
     gap: |inv| gap(inv, SourceId::Boot, &CHECKINS_UNREAD, &CHECKINS_OFF),
-    ..unread(ListId::Checkins, "Check-ins", "checkins", &[SourceId::Boot], &CHECKIN_COLUMNS, "workload")
+    ..unread(ListId::Checkins, "Check-ins", "checkins", &CHECKIN_COLUMNS, "workload")
 };
 
 /// Perimeter rules.
 pub static RULES: ListDef = ListDef {
     gap: |inv| gap(inv, SourceId::Fw, &RULES_UNREAD, &RULES_OFF),
-    ..unread(ListId::Rules, "Perimeter rules", "rules", &[SourceId::Fw], &RULE_COLUMNS, "interface")
+    ..unread(ListId::Rules, "Perimeter rules", "rules", &RULE_COLUMNS, "interface")
 };
 
 static RECORDS_UNREAD: LazyLock<Gap> = LazyLock::new(|| not_read("DNS records are not read by this version."));
@@ -49,7 +50,6 @@ const fn unread(
     id: ListId,
     title: &'static str,
     word: &'static str,
-    sources: &'static [SourceId],
     columns: &'static [Column],
     sort: &'static str,
 ) -> ListDef {
@@ -57,7 +57,7 @@ const fn unread(
         id,
         title,
         word,
-        sources,
+        sources: &[],
         columns,
         sort,
         len: |_| 0,

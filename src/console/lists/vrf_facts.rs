@@ -22,8 +22,9 @@ pub static DEF: ListDef = ListDef {
     empty: "No VRF is known for this tenant.",
 };
 
-const COLUMNS: [Column; 4] = [
+const COLUMNS: [Column; 5] = [
     Column { max: 0, ..fixed("order", "", 0, Align::Right, 0) },
+    words("node", "NODE", 4, 14, 180),
     words("fact", "FACT", 8, 14, 200),
     words("value", "VALUE", 8, 60, 150),
     fixed("state", "STATE", 5, Align::Left, 255),
@@ -41,8 +42,9 @@ fn at(inv: &Inventory, mut i: usize) -> Option<(&Vrf, &Fact)> {
 }
 
 fn cell(cx: Cx<'_>, i: usize, key: &'static str) -> Cell {
-    let Some((_, fact)) = at(cx.inv, i) else { return Cell::text("") };
+    let Some((vrf, fact)) = at(cx.inv, i) else { return Cell::text("") };
     match key {
+        "node" => Cell::muted(cx.inv.site.short_name(&vrf.node)),
         "fact" => Cell::muted(fact.label),
         "value" => Cell::text(fact.value.clone()),
         "state" => Cell::state(fact.class, fact.word.clone()),
@@ -51,8 +53,9 @@ fn cell(cx: Cx<'_>, i: usize, key: &'static str) -> Cell {
 }
 
 fn sort_key(inv: &Inventory, i: usize, key: &'static str) -> SortKey {
-    let Some((_, fact)) = at(inv, i) else { return SortKey::None };
+    let Some((vrf, fact)) = at(inv, i) else { return SortKey::None };
     match key {
+        "node" => word(&vrf.node),
         "order" => number(u32::try_from(i).unwrap_or(u32::MAX)),
         "fact" => word(fact.label),
         "value" => word(&fact.value),

@@ -181,6 +181,37 @@ impl<'m> Canvas<'m> {
         out
     }
 
+    /// Flows `bits` into `area`, broken between words; returns the rows taken. The last row says when more is cut.
+    pub fn flow(&mut self, area: Rect, bits: &[Bit]) -> u16 {
+        let mut lines: Vec<Vec<Bit>> = vec![Vec::new()];
+        let mut used = 0;
+        for bit in bits {
+            for word in wrap(&self.plain(&bit.text), area.width).iter().flat_map(|l| l.split(' ')) {
+                let own = self.width(word);
+                if used > 0 && used + 1 + own > area.width {
+                    lines.push(Vec::new());
+                    used = 0;
+                }
+                let text = if used > 0 { format!(" {word}") } else { word.to_owned() };
+                used += own + u16::from(used > 0);
+                if let Some(line) = lines.last_mut() {
+                    line.push(Bit::new(text, bit.role));
+                }
+            }
+        }
+        let fits = usize::from(area.height);
+        if lines.len() > fits {
+            lines.truncate(fits);
+            if let Some(line) = lines.last_mut() {
+                line.push(Bit::muted(format!(" {}", self.look.glyphs.more)));
+            }
+        }
+        for (y, line) in (area.y..area.bottom()).zip(&lines) {
+            self.bits((area.x, y), area.width, line);
+        }
+        u16::try_from(lines.len()).unwrap_or(area.height)
+    }
+
     /// Blanks `area` in `role`.
     pub fn clear(&mut self, area: Rect, role: Role) {
         let area = area.intersection(self.buffer.area);
@@ -263,6 +294,10 @@ fn ascii(text: &str) -> String {
             '✗' => 'X',
             '◐' => '~',
             '⊘' => '/',
+            '●' => '+',
+            '○' => '-',
+            '◇' => 'o',
+            '»' => 'p',
             '▁'..='█' => char::from(b'0' + u8::try_from(u32::from(c) - u32::from('▁')).unwrap_or(7)),
             other => other,
         });

@@ -3,6 +3,7 @@
 pub mod canvas;
 pub mod format;
 pub mod frame;
+pub mod state;
 
 pub mod table;
 

@@ -13,7 +13,7 @@ use crate::text::{self, Cut};
 
 /// Cells before the first column: mark and cursor.
 const PREFIX: u16 = 2;
-/// Below this width columns stand one blank apart, else two.
+/// From this width columns stand two blanks apart, else one; inside a pane two only where all text fits.
 const ROOMY: u16 = 110;
 
 /// How a list follows its cursor.
@@ -203,7 +203,10 @@ fn fit(canvas: &Canvas<'_>, columns: &[&Column], cells: &[Vec<Cell>], width: u16
         .zip(&natural)
         .map(|(c, have)| Some(if c.cutting == Cutting::Never { *have } else { (*have).min(c.max.max(c.min)) }))
         .collect();
-    let mut fit = Fit { widths, gap: if width + PREFIX >= ROOMY { 2 } else { 1 } };
+    let mut fit = Fit { widths, gap: if canvas.area().width >= ROOMY { 2 } else { 1 } };
+    if width + PREFIX < ROOMY && fit.total() > width {
+        fit.gap = 1;
+    }
     loop {
         shrink(&mut fit, columns, width);
         if fit.total() <= width {

@@ -1,0 +1,13 @@
+//! The bodies of the screens.
+
+pub mod activity;
+pub mod board;
+pub mod fabric;
+pub mod list;
+pub mod overview;
+pub mod pane;
+pub mod rail;
+pub mod tabs;
+pub mod text;
+pub mod too_small;
+pub mod vrfs;

@@ -1,0 +1,104 @@
+//! `view`: the picture of a model. Pure: the same model gives the same cells.
+
+pub mod ctx;
+pub mod field;
+mod footer;
+mod header;
+mod overlay;
+
+use std::sync::Arc;
+
+use ratatui::layout::Rect;
+
+use super::list::{Cx, ListId, Scope};
+use super::model::{Layout, Model, Screen};
+use super::msg::Screenful;
+use super::screens;
+use super::widgets::canvas::{Bit, Canvas};
+use crate::inventory::{Inventory, ObjectId};
+use ctx::Ctx;
+
+/// Draws the model.
+#[must_use]
+pub fn view(model: &Model) -> Screenful {
+    let mut canvas = Canvas::new(model.size, &model.look);
+    if model.layout() == Layout::TooSmall {
+        screens::too_small::draw(&mut canvas, model);
+        return canvas.finish();
+    }
+    let (width, height) = model.size;
+    header::header(&mut canvas, model, 0);
+    header::breadcrumb(&mut canvas, model, 1);
+    body(&mut canvas, model, Rect::new(0, 2, width, height - 4));
+    footer::message(&mut canvas, model, height - 2);
+    footer::hints(&mut canvas, model, height - 1);
+    overlay::draw(&mut canvas, model);
+    canvas.finish()
+}
+
+/// What drawing looks at; `None` before the first picture.
+#[must_use]
+pub fn ctx(model: &Model) -> Option<Ctx<'_>> {
+    let inv = model.picture()?;
+    Some(Ctx { model, cx: Cx { inv, now: model.now } })
+}
+
+fn body(canvas: &mut Canvas<'_>, model: &Model, area: Rect) {
+    let Some(ctx) = ctx(model) else {
+        let text = Rect { x: 2, y: area.y + 1, width: area.width - 4, height: 2 };
+        canvas.flow(text, &[Bit::muted("Reading the site. Keys work meanwhile.")]);
+        return;
+    };
+    let ctx = &ctx;
+    let plain = screens::list::Options::default();
+    match model.screen() {
+        Screen::Tenants if model.layout() <= Layout::Compact => {
+            screens::list::draw(canvas, ctx, area, (ListId::Tenants, &Scope::All), plain);
+        }
+        Screen::Board { tenant } if model.layout() <= Layout::Compact => compact_board(canvas, ctx, area, tenant),
+        Screen::Tenants | Screen::Board { .. } => screens::board::draw(canvas, ctx, area),
+        Screen::List { list: ListId::Vrfs, scope } => screens::vrfs::draw(canvas, ctx, area, scope),
+        Screen::List { list, scope } => {
+            screens::list::draw(canvas, ctx, area, (*list, scope), plain);
+        }
+        Screen::Overview => screens::overview::draw(canvas, ctx, area),
+        Screen::Fabric => screens::fabric::draw(canvas, ctx, area),
+        Screen::Activity => screens::activity::draw(canvas, ctx, area),
+        Screen::Sources => {
+            screens::list::draw(canvas, ctx, area, (ListId::Sources, &Scope::All), plain);
+        }
+        Screen::Text { subject, form, scroll } => screens::text::draw(canvas, ctx, area, (subject, *form), *scroll),
+    }
+}
+
+/// One pane at full width under its tab bar.
+fn compact_board(canvas: &mut Canvas<'_>, ctx: &Ctx<'_>, area: Rect, tenant: &Arc<str>) {
+    screens::tabs::draw(canvas, ctx, Rect { height: 1, ..area }, tenant);
+    let rest = Rect { y: area.y + 1, height: area.height - 1, ..area };
+    let scope = Scope::Tenant(Arc::clone(tenant));
+    let opts = screens::list::Options { tabbed: true, ..screens::list::Options::default() };
+    screens::list::draw(canvas, ctx, rest, (ctx.model.tab, &scope), opts);
+}
+
+/// What an object is called on screen.
+#[must_use]
+pub fn subject(inv: &Inventory, id: &ObjectId) -> String {
+    match id {
+        ObjectId::Tenant(name) => name.to_string(),
+        ObjectId::Vrf(tenant, node) => format!("{tenant} on {}", inv.site.short_name(node)),
+        ObjectId::VrfFact(tenant, _, label) => format!("{tenant} · {label}"),
+        ObjectId::Route(tenant, _, route) => format!("{tenant} · {route}"),
+        ObjectId::Vnet(vnet) => format!("VNet {vnet}"),
+        ObjectId::Workload(vmid) => inv
+            .workloads
+            .iter()
+            .find(|w| w.vmid == *vmid)
+            .map_or_else(|| format!("VM {vmid}"), |w| format!("{}/{}", w.tenant, w.name)),
+        ObjectId::Node(node) => inv.site.short_name(node).to_owned(),
+        ObjectId::Zone(zone) => format!("zone {zone}"),
+        ObjectId::Pending(kind, id) => format!("{kind} {id}"),
+        ObjectId::Source(source) => source.words().to_owned(),
+        ObjectId::Task(upid) => upid.to_string(),
+        ObjectId::Attention(text) => text.to_string(),
+    }
+}

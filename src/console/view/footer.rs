@@ -1,0 +1,91 @@
+//! The last two rows: one sentence, and the keys that help here.
+
+use super::ctx::Ctx;
+use super::header::worst;
+use crate::console::commands;
+use crate::console::model::{Model, Screen};
+use crate::console::theme::Role;
+use crate::console::widgets::canvas::{Bit, Canvas};
+use crate::console::widgets::format;
+use crate::inventory::{Class, SourceId, SourceStatus};
+
+/// Draws the message line: what was just done, else the worst finding of what is on screen, else that there is none.
+pub fn message(canvas: &mut Canvas<'_>, model: &Model, y: u16) {
+    let width = canvas.area().width;
+    let ctx = super::ctx(model);
+    let (class, text, key) = match (&model.notice, &ctx) {
+        (Some(notice), _) => (notice.class, notice.text.clone(), String::new()),
+        (None, Some(ctx)) => sentence(ctx),
+        (None, None) => (Class::Progress, "Reading the site for the first time.".into(), String::new()),
+    };
+    let key_width = if key.is_empty() { 0 } else { canvas.width(&key) + 2 };
+    let glyph = canvas.glyph(class);
+    let role = if class == Class::Fault { Role::Fault } else { Role::Text };
+    let bits = [glyph, Bit::text(" "), Bit::new(text, role)];
+    canvas.bits((1, y), width.saturating_sub(2 + key_width), &bits);
+    if key_width > 0 {
+        canvas.bits_right(width.saturating_sub(1), y, key_width, &[Bit::muted(key)]);
+    }
+}
+
+fn sentence(ctx: &Ctx<'_>) -> (Class, String, String) {
+    let tenant = match ctx.model.screen() {
+        Screen::Board { tenant } => Some(std::sync::Arc::clone(tenant)),
+        Screen::Tenants if ctx.model.layout() > crate::console::model::Layout::Compact => ctx.model.board.clone(),
+        _ => None,
+    };
+    let marks = ctx.model.focused_state().map_or(0, |s| s.marks.len());
+    if marks > 0 {
+        let text = format!("{marks} marked · an action takes the marked rows, not the cursor row");
+        return (Class::Info, text, String::new());
+    }
+    if let Some(a) = worst(ctx, tenant.as_deref()) {
+        let go = ctx.key("go overview");
+        let key = if go.is_empty() || *ctx.model.screen() == Screen::Overview {
+            String::new()
+        } else {
+            format!("{go} overview")
+        };
+        return (a.class, format!("{}: {}", a.place, a.what), key);
+    }
+    let place = tenant.map_or_else(String::new, |t| format!("{t}: "));
+    let health = ctx.inv().sources.get(SourceId::Pve);
+    match health.status(ctx.model.now) {
+        SourceStatus::Fresh => {
+            let read = health.observed_at.map_or_else(String::new, |at| format!(" · read {}", format::minute(at)));
+            (Class::Fine, format!("{place}no findings{read}"), String::new())
+        }
+        SourceStatus::Loading => (Class::Progress, format!("{place}asking {}", SourceId::Pve.words()), String::new()),
+        _ => (
+            Class::Unknown,
+            format!("{place}findings are unknown: {} was not read", SourceId::Pve.words()),
+            String::new(),
+        ),
+    }
+}
+
+/// Draws the key hints: as many whole ones as fit, help always among them.
+pub fn hints(canvas: &mut Canvas<'_>, model: &Model, y: u16) {
+    let width = canvas.area().width;
+    let all = commands::hints(model);
+    let (help, others): (Vec<_>, Vec<_>) = all.into_iter().partition(|(_, word)| word == "help");
+    let size = |canvas: &Canvas<'_>, (key, word): &(String, String)| canvas.width(key) + 1 + canvas.width(word) + 2;
+    let help_size: u16 = help.iter().map(|h| size(canvas, h)).sum();
+    let mut x = 1;
+    let mut shown = Vec::new();
+    for hint in others {
+        let own = size(canvas, &hint);
+        if x + own + help_size > width + 1 {
+            continue;
+        }
+        x += own;
+        shown.push(hint);
+    }
+    shown.extend(help);
+    let mut x = 1;
+    for (key, word) in shown {
+        let bits = [Bit::new(key, Role::Accent), Bit::text(" "), Bit::muted(word)];
+        let used = canvas.bits((x, y), width.saturating_sub(x), &bits);
+        x += used + 2;
+    }
+}

@@ -1,0 +1,194 @@
+//! Header and breadcrumb: the first two rows of every screen.
+
+use std::sync::Arc;
+
+use ratatui::layout::Rect;
+
+use super::ctx::Ctx;
+use crate::console::list::{ListId, Scope};
+use crate::console::lists;
+use crate::console::model::{Focus, Layout, Model, Screen, TextForm};
+use crate::console::theme::Role;
+use crate::console::widgets::canvas::{Bit, Canvas};
+use crate::console::widgets::format;
+use crate::console::widgets::state::source_sign;
+use crate::inventory::{Class, Inventory, SourceHealth, SourceId, SourceStatus};
+use crate::text::Cut;
+
+/// Draws the header into row `y`.
+pub fn header(canvas: &mut Canvas<'_>, model: &Model, y: u16) {
+    let width = canvas.area().width;
+    let compact = model.layout() <= Layout::Compact;
+    let style = canvas.look().style(Role::SiteBand);
+    let site = format!(" {} ", model.site_name);
+    let band = canvas.width(&site).min(18);
+    canvas.put((0, y), band, &site, style, Cut::End);
+
+    let mode = model.mode_word.map_or_else(|| Bit::new("read-only", Role::ModeRead), |w| Bit::new(w, Role::Accent));
+    let gap = if compact { "  " } else { "   " };
+    let right = [mode, Bit::text(gap), Bit::text(format::minute(model.now)), Bit::text(" ")];
+    let right_at = canvas.bits_right(width, y, width, &right);
+
+    let Some(inv) = model.picture() else { return };
+    let room = right_at.saturating_sub(band + 1);
+    let fits = |bits: &Vec<Bit>| canvas.bits_width(bits) < room;
+    let bits = [Detail::Full, Detail::Late, Detail::Age, Detail::Sign]
+        .into_iter()
+        .filter(|d| !compact || *d != Detail::Full)
+        .map(|detail| sources(canvas, model, inv, detail, gap))
+        .find(fits)
+        .unwrap_or_else(|| sources(canvas, model, inv, Detail::Sign, " "));
+    canvas.bits((band + 1, y), room, &bits);
+}
+
+/// How much is said of a source.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Detail {
+    /// Ages of all.
+    Full,
+    /// Words and ages of those that are not fresh.
+    Late,
+    /// Ages without words.
+    Age,
+    /// Glyphs alone.
+    Sign,
+}
+
+fn sources(canvas: &Canvas<'_>, model: &Model, inv: &Inventory, detail: Detail, gap: &'static str) -> Vec<Bit> {
+    let mut out = Vec::new();
+    for (id, health) in inv.sources.iter() {
+        if !out.is_empty() {
+            out.push(Bit::text(gap));
+        }
+        out.extend(source(canvas, model, (id, health), detail));
+    }
+    out
+}
+
+fn source(canvas: &Canvas<'_>, model: &Model, (id, health): (SourceId, &SourceHealth), detail: Detail) -> Vec<Bit> {
+    let status = health.status(model.now);
+    let (sign, word) = source_sign(canvas, status);
+    let role = sign.role;
+    let mut out = vec![Bit::muted(id.label()), Bit::text(" "), sign];
+    let age = || health.age(model.now).map(format::late_age);
+    let text = match (status, detail) {
+        (SourceStatus::Fresh, Detail::Full) => format::fresh_age(health.fresh_bound()),
+        (SourceStatus::Fresh, _) | (_, Detail::Sign) => String::new(),
+        (SourceStatus::Stale, Detail::Full | Detail::Late) => format!("{word} {}", age().unwrap_or_default()),
+        (SourceStatus::Stale, Detail::Age) => age().unwrap_or_default(),
+        (_, Detail::Age) => String::new(),
+        _ => word.to_owned(),
+    };
+    if !text.is_empty() {
+        let role = if status == SourceStatus::Fresh { Role::Muted } else { role };
+        out.extend([Bit::text(" "), Bit::new(text, role)]);
+    }
+    out
+}
+
+/// Draws where we are, and the counts of what is wrong, into row `y`.
+pub fn breadcrumb(canvas: &mut Canvas<'_>, model: &Model, y: u16) {
+    let width = canvas.area().width;
+    let counts = model.picture().map(|inv| counts(canvas, model, inv)).unwrap_or_default();
+    let right_at = canvas.bits_right(width.saturating_sub(1), y, width / 2, &counts);
+    let path = path(model);
+    let arrow = format!(" {} ", canvas.look().glyphs.path);
+    let mut bits = Vec::new();
+    for (i, part) in path.iter().enumerate() {
+        if i > 0 {
+            bits.push(Bit::muted(arrow.clone()));
+        }
+        let role = if i + 1 == path.len() { Role::Title } else { Role::Text };
+        bits.push(Bit::new(part.clone(), role));
+    }
+    canvas.bits((1, y), right_at.saturating_sub(2), &bits);
+    canvas.hit(Rect::new(0, y, right_at, 1), crate::console::msg::Hit::Command("back"));
+}
+
+fn path(model: &Model) -> Vec<String> {
+    let title = |list: ListId| lists::def(list).title.to_owned();
+    let board = |tenant: &Arc<str>| {
+        let mut path = vec!["Tenants".to_owned(), tenant.to_string()];
+        match (model.layout(), model.focus) {
+            (Layout::Compact | Layout::TooSmall, _) => path.push(title(model.tab)),
+            (_, Focus::Pane(list)) => path.push(title(list)),
+            (_, Focus::Rail) => {}
+        }
+        path
+    };
+    match model.screen() {
+        Screen::Tenants if model.layout() <= Layout::Compact => vec!["Tenants".into()],
+        Screen::Tenants => model.board.as_ref().map_or_else(|| vec!["Tenants".into()], board),
+        Screen::Board { tenant } => board(tenant),
+        Screen::List { list: ListId::Tenants, .. } => vec!["Tenants".into()],
+        Screen::List { list, scope: Scope::All } => vec![format!("{} · all tenants", title(*list))],
+        Screen::List { list, scope: Scope::Tenant(t) } => vec!["Tenants".into(), t.to_string(), title(*list)],
+        Screen::Overview => vec!["Overview".into()],
+        Screen::Fabric => vec!["Fabric".into()],
+        Screen::Activity => vec!["Activity".into()],
+        Screen::Sources => vec!["Sources".into()],
+        Screen::Text { subject, form, .. } => {
+            let form = match form {
+                TextForm::Describe => "description",
+                TextForm::Yaml => "YAML",
+                TextForm::Json => "JSON",
+            };
+            let mut path: Vec<_> = model.picture().map(|inv| super::subject(inv, subject)).into_iter().collect();
+            path.push(form.into());
+            path
+        }
+    }
+}
+
+/// Faults, warnings and pending edits of the site; a source without current data is named as unknown, so that a zero
+/// never stands for what was not read.
+fn counts(canvas: &Canvas<'_>, model: &Model, inv: &Inventory) -> Vec<Bit> {
+    let of =
+        |classes: &[Class]| inv.attention.iter().filter(|a| a.kind != "source" && classes.contains(&a.class)).count();
+    let (faults, warnings) = (of(&[Class::Fault]), of(&[Class::Warning, Class::Differs]));
+    let pending = inv.fabric.pending.as_ref().map(Vec::len);
+    let blind: Vec<&str> = inv
+        .sources
+        .iter()
+        .filter(|(_, h)| !matches!(h.status(model.now), SourceStatus::Fresh | SourceStatus::Off))
+        .map(|(id, _)| id.label())
+        .collect();
+    let dot = || Bit::muted(" · ");
+    let mut out = match faults {
+        0 if blind.is_empty() => vec![canvas.glyph(Class::Fine), Bit::text(" no faults")],
+        0 => vec![Bit::text("0 faults")],
+        n => counted(canvas, Class::Fault, &format::plural(n, "fault")),
+    };
+    out.push(dot());
+    match warnings {
+        0 => out.push(Bit::text("0 warnings")),
+        n => out.extend(counted(canvas, Class::Warning, &format::plural(n, "warning"))),
+    }
+    out.push(dot());
+    match pending {
+        Ok(0) => out.push(Bit::text("0 pending")),
+        Ok(n) => out.extend(counted(canvas, Class::Pending, &format!("{n} pending"))),
+        Err(_) => out.extend(counted(canvas, Class::Unknown, "pending")),
+    }
+    if !blind.is_empty() {
+        out.push(dot());
+        out.extend(counted(canvas, Class::Unknown, &blind.join(" ")));
+    }
+    out
+}
+
+fn counted(canvas: &Canvas<'_>, class: Class, text: &str) -> Vec<Bit> {
+    let glyph = canvas.glyph(class);
+    let role = glyph.role;
+    vec![glyph, Bit::text(" "), Bit::new(text.to_owned(), role)]
+}
+
+/// The worst finding about `tenant`, or of the site.
+#[must_use]
+pub fn worst<'m>(ctx: &Ctx<'m>, tenant: Option<&str>) -> Option<&'m crate::inventory::Attention> {
+    let mut all = ctx.inv().attention.iter();
+    match tenant {
+        None => all.next(),
+        Some(name) => all.find(|a| a.affects.iter().any(|t| &**t == name)),
+    }
+}
