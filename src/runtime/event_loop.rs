@@ -180,6 +180,12 @@ impl Running {
     }
 
     fn draw(&mut self) {
+        // A resize may hide behind another event of the same batch until the next one comes.
+        if let Ok((width, height)) = self.terminal.size()
+            && (width, height) != self.model.size
+        {
+            self.fold(Msg::Input(Input::Resize { width, height }));
+        }
         let screen = view(&self.model);
         let cursor = screen.cursor.filter(|_| screen.cursor_visible);
         self.terminal.output().frame(Frame { buffer: screen.buffer, scroll: screen.scroll, cursor });
