@@ -15,7 +15,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use deevnet_console::backends::http::{HttpClient, HttpError, Kind, Limits, Phase, TlsFault, fingerprint_text};
+use deevnet_console::backends::http::{
+    Access, HttpClient, HttpError, Kind, Limits, Phase, Request, TlsFault, fingerprint_text,
+};
 use deevnet_console::backends::proxmox::{Client, Error};
 use deevnet_console::site::model::Trust;
 use loopback::{Canned, SECRET, Server, read_request, site, token};
@@ -468,6 +470,26 @@ async fn four_requests_are_in_flight_and_never_five() {
     let reads = (0..40).map(|_| client.version());
     assert!(futures_util::future::join_all(reads).await.iter().all(Result::is_ok));
     assert_eq!(most.load(Ordering::SeqCst), 4);
+}
+
+#[tokio::test]
+async fn dot_segments_do_not_reach_another_path() {
+    let server = Server::start(|_| Canned::json(VERSION)).await;
+    let client = HttpClient::new(&server.origin, &Trust::Plaintext, None, limits()).unwrap();
+    let get = |path: &[&str]| Request {
+        method: reqwest::Method::GET,
+        access: Access::Read,
+        path: path.iter().map(|s| (*s).to_owned()).collect(),
+        query: vec![("q".to_owned(), "a&b=c#d".to_owned())],
+    };
+    for bad in [&["a", "..", "b"][..], &["a", "."], &["a", "", "b"]] {
+        assert!(matches!(client.send(&get(bad)).await, Err(HttpError { kind: Kind::Setup(_), .. })), "{bad:?}");
+    }
+    assert!(server.take_seen().is_empty());
+    client.send(&get(&["a/b", "ä?x"])).await.unwrap();
+    let seen = server.take_seen();
+    assert_eq!(seen[0].path, "/a/b/ä?x", "what looks like syntax is encoded");
+    assert_eq!(seen[0].query, [("q".to_owned(), "a&b=c#d".to_owned())]);
 }
 
 #[test]

@@ -95,6 +95,10 @@ async fn invented_answers_are_decoded() {
     let vms = client.resources().await.unwrap().vms;
     assert_eq!((vms[0].vmid, vms[0].template, vms[0].tags.len()), (2040, false, 2));
 
+    // A field that is not understood is not its default.
+    let error = client.vms("hyp8").await.unwrap_err();
+    assert!(error.to_string().contains("data[0].template: expected a truth value"), "{error}");
+
     // One row that is not understood is an error that names it, not a shorter list.
     let error = client.vms("hyp9").await.unwrap_err();
     assert_eq!(
