@@ -7,8 +7,9 @@
 )]
 
 mod loopback;
+#[path = "loopback/tls.rs"]
+mod tls;
 
-use std::future::Future;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -21,103 +22,13 @@ use deevnet_console::backends::http::{
 use deevnet_console::backends::proxmox::{Client, Error};
 use deevnet_console::site::model::Trust;
 use loopback::{Canned, SECRET, Server, read_request, site, token};
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, date_time_ymd};
+use rcgen::{KeyPair, date_time_ymd};
 use reqwest::header::{HeaderName, HeaderValue};
-use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use sha2::{Digest, Sha256};
+use tls::{Listener, WrongKey, identity, identity_by, tls_server};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::task::JoinHandle;
-use tokio_rustls::TlsAcceptor;
 
 const VERSION: &str = r#"{"data":{"version":"9.2.11","release":"9.2"}}"#;
-
-/// A listener whose connections are handled by `handle`; it stops when dropped.
-struct Listener {
-    address: SocketAddr,
-    task: JoinHandle<()>,
-}
-
-impl Listener {
-    async fn start<F>(handle: impl Fn(usize, TcpStream) -> F + Send + 'static) -> Self
-    where
-        F: Future<Output = ()> + Send + 'static,
-    {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let address = listener.local_addr().unwrap();
-        let task = tokio::spawn(async move {
-            let mut count = 0;
-            while let Ok((socket, _)) = listener.accept().await {
-                tokio::spawn(handle(count, socket));
-                count += 1;
-            }
-        });
-        Self { address, task }
-    }
-}
-
-impl Drop for Listener {
-    fn drop(&mut self) {
-        self.task.abort();
-    }
-}
-
-/// A certificate with its key, and the authority that signed it.
-struct Identity {
-    certificate: CertificateDer<'static>,
-    key: Vec<u8>,
-    ca_pem: String,
-}
-
-impl Identity {
-    fn fingerprint(&self) -> [u8; 32] {
-        Sha256::digest(&self.certificate).into()
-    }
-
-    /// A CA file with this identity's authority in it.
-    fn ca_file(&self, dir: &tempfile::TempDir) -> Trust {
-        let path: PathBuf = dir.path().join("ca.pem");
-        std::fs::write(&path, &self.ca_pem).unwrap();
-        Trust::CaFile(path)
-    }
-}
-
-fn identity(name: &str, edit: impl FnOnce(&mut CertificateParams)) -> Identity {
-    identity_by("Example CA", name, edit)
-}
-
-fn identity_by(authority: &str, name: &str, edit: impl FnOnce(&mut CertificateParams)) -> Identity {
-    let mut ca = CertificateParams::new(Vec::new()).unwrap();
-    ca.distinguished_name.push(DnType::CommonName, authority);
-    ca.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-    let ca = CertifiedIssuer::self_signed(ca, KeyPair::generate().unwrap()).unwrap();
-    let key = KeyPair::generate().unwrap();
-    let mut params = CertificateParams::new(vec![name.to_owned()]).unwrap();
-    edit(&mut params);
-    let certificate = params.signed_by(&key, &ca).unwrap();
-    Identity { certificate: certificate.der().clone(), key: key.serialize_der(), ca_pem: ca.pem() }
-}
-
-/// A TLS server that answers every request with a version.
-async fn tls_server(identity: &Identity) -> Listener {
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let config = rustls::ServerConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .unwrap()
-        .with_no_client_auth()
-        .with_single_cert(vec![identity.certificate.clone()], PrivateKeyDer::Pkcs8(identity.key.clone().into()))
-        .unwrap();
-    let acceptor = TlsAcceptor::from(Arc::new(config));
-    Listener::start(move |_, socket| {
-        let acceptor = acceptor.clone();
-        async move {
-            if let Ok(stream) = acceptor.accept(socket).await {
-                answer_all(stream, usize::MAX).await;
-            }
-        }
-    })
-    .await
-}
 
 /// Answers `limit` requests on a connection, the way of keep-alive, then closes it without notice.
 async fn answer_all(stream: impl AsyncRead + AsyncWrite + Unpin, limit: usize) {
@@ -206,33 +117,6 @@ async fn a_pinned_certificate_without_its_key_is_refused() {
     let server = stolen.serve().await;
     let kind = failure(&client("https", server.address, Trust::Fingerprint(pinned.fingerprint()), limits())).await;
     assert_eq!(kind, Kind::Tls(TlsFault::BadSignature));
-}
-
-/// A server that shows a certificate and signs with another key.
-#[derive(Debug)]
-struct WrongKey {
-    certificate: CertificateDer<'static>,
-    key: Vec<u8>,
-}
-
-impl WrongKey {
-    async fn serve(self) -> Listener {
-        let key = PrivateKeyDer::Pkcs8(self.key.into());
-        let signer = rustls::crypto::ring::sign::any_supported_type(&key).unwrap();
-        let certified = rustls::sign::CertifiedKey::new(vec![self.certificate], signer);
-        let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let config = rustls::ServerConfig::builder_with_provider(provider)
-            .with_safe_default_protocol_versions()
-            .unwrap()
-            .with_no_client_auth()
-            .with_cert_resolver(Arc::new(rustls::sign::SingleCertAndKey::from(certified)));
-        let acceptor = TlsAcceptor::from(Arc::new(config));
-        Listener::start(move |_, socket| {
-            let acceptor = acceptor.clone();
-            async move { drop(acceptor.accept(socket).await) }
-        })
-        .await
-    }
 }
 
 #[tokio::test]
