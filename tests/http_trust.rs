@@ -1,4 +1,5 @@
 //! What the HTTP layer trusts, how it gives up, and that the token never shows.
+#![cfg(feature = "console")]
 #![allow(
     clippy::unwrap_used,
     clippy::panic,

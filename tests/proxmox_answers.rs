@@ -1,4 +1,5 @@
 //! Invented answers, one for each refusal and each odd shape, so that a clone without recordings tests the same code.
+#![cfg(feature = "console")]
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
