@@ -113,6 +113,7 @@ fn frame(seed: u64, booted: i64, secret: &str) -> World {
     World {
         seed,
         booted,
+        disturbed: booted,
         cluster: "mobile".to_owned(),
         quorate: true,
         local: EXIT_NODE.to_owned(),

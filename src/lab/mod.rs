@@ -141,7 +141,7 @@ impl Shared {
 
     fn fault_on(&self, text: &str) -> Result<(), FaultError> {
         let mut state = self.state();
-        let fault = Fault::parse(text)?.settled(&state.base)?;
+        let fault = Fault::parse(text)?.settled(&state.base, self.now())?;
         let mut active = state.active.clone();
         if !active.contains(&fault) {
             active.push(fault);

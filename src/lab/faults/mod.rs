@@ -45,6 +45,8 @@ impl std::fmt::Debug for Spec {
 pub struct Fault {
     spec: &'static Spec,
     target: Option<String>,
+    /// When it was switched on, seconds since the epoch; no part of its identity.
+    since: i64,
 }
 
 /// Why a fault could not be switched.
@@ -108,12 +110,13 @@ impl Fault {
         if spec.scope == Scope::Site && target.is_some() {
             return Err(FaultError::NoTarget { id: spec.id });
         }
-        Ok(Self { spec, target })
+        Ok(Self { spec, target, since: 0 })
     }
 
     /// The same fault with its target filled in and checked: the first tenant, the exit node, or for `node-offline`
     /// the node that carries no tenants.
-    pub(super) fn settled(mut self, world: &World) -> Result<Self, FaultError> {
+    pub(super) fn settled(mut self, world: &World, now: i64) -> Result<Self, FaultError> {
+        self.since = now;
         if self.target.is_none() {
             self.target = match self.spec.scope {
                 Scope::Site => None,
@@ -140,6 +143,7 @@ impl Fault {
     pub(super) fn apply(&self, world: &mut World) -> Result<(), FaultError> {
         let target = self.check(world)?;
         (self.spec.apply)(world, target);
+        world.disturbed = world.disturbed.max(self.since);
         Ok(())
     }
 
