@@ -215,6 +215,7 @@ impl Lab {
         let servers = vec![
             tokio::spawn(http::serve(listener, identity.acceptor, Arc::clone(&shared), stopped.clone())),
             tokio::spawn(control::serve(unix, Arc::clone(&shared), stopped)),
+            written_ahead(Arc::clone(&shared)),
         ];
         let lab = Self { shared, address, identity: (identity.ca_pem, identity.fingerprint), stop, servers, temporary };
         let site = lab.shared.dir.join("site.toml");
@@ -303,6 +304,13 @@ impl Lab {
         }
         drop(self.temporary.take());
     }
+}
+
+/// Writes the exit node's files before the first login asks for them. A failure shows at that login.
+fn written_ahead(shared: Arc<Shared>) -> JoinHandle<()> {
+    tokio::task::spawn_blocking(move || {
+        let _ = site_file::refresh_root(&shared);
+    })
 }
 
 impl Drop for Lab {
