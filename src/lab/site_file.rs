@@ -6,7 +6,7 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 
-use super::build::{EXIT_NODE, SERVICE_NODE, TOKEN_ID};
+use super::build::{ALIASES, EXIT_NODE, TOKEN_ID};
 use super::node::PROGRAMS;
 use super::node::files::{self, Entry};
 use super::state::{World, mix};
@@ -33,12 +33,14 @@ pub(super) fn text(world: &World, dir: &Path, url: &str, command: &[String]) -> 
     let quote = |text: &str| format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""));
     let path = |name: &str| quote(&dir.join(name).display().to_string());
     let command = command.iter().map(|word| quote(word)).collect::<Vec<_>>().join(", ");
+    let aliases = ALIASES.iter().map(|(alias, node)| format!("{alias} = {}", quote(node)));
+    let aliases = aliases.collect::<Vec<_>>().join(", ");
     let exit = &world.exit;
     let mut out = String::from("# The lab's site: invented, on loopback, gone when the lab stops.\nversion = 1\n");
     let _ = write!(
         out,
-        "\n[site]\nname = \"mobile\"\ndomain = \"mobile.deevnet.net\"\noctet = 20\naliases = {{ hv01 = \
-         \"{SERVICE_NODE}\", hv02 = \"{EXIT_NODE}\" }}\n\n[numbering]\nvrf_vni_base = 10000\nvnet_vni_base = \
+        "\n[site]\nname = \"mobile\"\ndomain = \"mobile.deevnet.net\"\noctet = 20\naliases = {{ {aliases} \
+         }}\n\n[numbering]\nvrf_vni_base = 10000\nvnet_vni_base = \
          20000\noverlay = \"10.20.128.0/18\"\nasn = 65020\nvmid_base = 2000\nvmids_per_tenant = 40\nreserved_names = \
          [\"api\", \"tdns\", \"tfstate\"]\n"
     );
