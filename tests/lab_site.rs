@@ -232,6 +232,7 @@ async fn api_and_exit_node_agree_at_full_size() {
 async fn every_fault_shows_and_leaves_nothing_behind() {
     let lab = lab(None, None, &[]).await;
     let healthy = everything(&lab).await;
+    let state = format!("{:?}", lab.world());
     let Reply::Faults { known, .. } = ask(&lab, control::Request::Faults).await else { panic!("no list") };
     assert!(known.len() >= 36, "{} faults", known.len());
     for (fault, _) in &known {
@@ -245,6 +246,7 @@ async fn every_fault_shows_and_leaves_nothing_behind() {
         assert_eq!(lab.faults().len(), 1, "{fault}");
         lab.fault_off(fault).unwrap();
         assert_eq!(lab.faults(), Vec::<String>::new());
+        assert_eq!(format!("{:?}", lab.world()), state, "{fault} leaves something behind");
     }
     assert_eq!(everything(&lab).await, healthy);
     lab.shutdown().await;

@@ -273,7 +273,7 @@ fn workload_down(world: &mut World, tenant: &str) {
     }
 }
 
-/// Takes a node away. The API is then answered by another one.
+/// Takes a node away. The API is then answered by another one; a quorum device keeps the cluster quorate.
 fn offline(world: &mut World, node: &str) {
     if let Some(node) = world.node_mut(node) {
         node.online = false;

@@ -117,7 +117,7 @@ fn nat(world: &World, now: i64) -> String {
 
 fn filter(world: &World, now: i64) -> String {
     let (policy, packets) = if world.exit.forward_drop {
-        ("DROP", world.counter("forward drop", 40_000, now))
+        ("DROP", world.disturbed("forward drop", 40_000, now))
     } else {
         ("ACCEPT", world.counter("forward", 9_000_000, now))
     };
@@ -208,7 +208,7 @@ pub(super) fn conntrack_count(world: &World, now: i64) -> u64 {
 
 /// Packets dropped for want of room since boot.
 pub(super) fn conntrack_drops(world: &World, now: i64) -> u64 {
-    if world.exit.conntrack_full { world.counter("conntrack drop", 36_000, now) } else { 0 }
+    if world.exit.conntrack_full { world.disturbed("conntrack drop", 36_000, now) } else { 0 }
 }
 
 fn conntrack(world: &World, now: i64, args: &[&str]) -> Output {

@@ -1,5 +1,6 @@
 //! The reading side of the Proxmox VE API: one pure function from a request to an answer (facts/proxmox.md §1–§10).
 
+mod cloudinit;
 mod cluster;
 mod generate;
 mod nodes;
