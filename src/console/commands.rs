@@ -14,6 +14,9 @@ use super::msg::Effect;
 pub use actions::{Action, Actions, actions};
 pub use help::{Help, HelpRow, HelpSection, help};
 pub use hints::hints;
+pub(super) use run::lists as run_lists;
+pub(super) use run::moving::{Step, go as moving, in_list, rail_moved};
+pub(super) use run::places::PLACES;
 pub use table::COMMANDS;
 
 /// What running a command may touch (screens.md "Danger").
@@ -93,8 +96,10 @@ pub struct Arg {
 /// Part of the help in which a command stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Group {
-    /// Acts on the selected row or on the list.
+    /// Acts on the selected row.
     Here,
+    /// Acts on the list.
+    List,
     /// Works everywhere.
     Everywhere,
     /// Moves the cursor.
@@ -107,13 +112,14 @@ pub enum Group {
 
 impl Group {
     /// All, in the order of help.
-    pub const ALL: [Self; 5] = [Self::Here, Self::Everywhere, Self::Move, Self::Go, Self::Line];
+    pub const ALL: [Self; 6] = [Self::Here, Self::List, Self::Everywhere, Self::Move, Self::Go, Self::Line];
 
     /// Heading.
     #[must_use]
     pub const fn title(self) -> &'static str {
         match self {
             Self::Here => "Here",
+            Self::List => "This list",
             Self::Everywhere => "Everywhere",
             Self::Move => "Moving",
             Self::Go => "Places",

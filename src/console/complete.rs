@@ -1,6 +1,14 @@
 //! Completion of the `:` line, and the cleaning of text that comes from outside.
 
-use super::model::Model;
+use super::commands::{self, ArgKind, COMMANDS, Command, PLACES};
+use super::lists::def;
+use super::model::{Model, Overlay};
+use super::nav;
+use super::query::fold;
+use crate::inventory::{ObjectId, SourceId};
+
+/// Candidates at most: more than any screen shows.
+const MOST: usize = 200;
 
 /// One candidate of the `:` line.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,15 +26,116 @@ pub struct Candidate {
 /// Candidates for the `:` line as it stands, best first; empty when the line is not open.
 #[must_use]
 pub fn candidates(model: &Model) -> Vec<Candidate> {
-    let _ = model;
-    Vec::new()
+    match &model.overlay {
+        Overlay::Command { field, .. } => of_line(model, field.value()),
+        _ => Vec::new(),
+    }
+}
+
+/// Candidates for `line`.
+#[must_use]
+pub fn of_line(model: &Model, line: &str) -> Vec<Candidate> {
+    let line = line.trim_start();
+    match line.split_once(char::is_whitespace) {
+        None => of_commands(model, line),
+        Some((name, rest)) => commands::find(name).map_or_else(Vec::new, |c| of_arguments(model, c, rest)),
+    }
+}
+
+/// Commands that begin with `word`, then those that hold it; those that can run first.
+fn of_commands(model: &Model, word: &str) -> Vec<Candidate> {
+    let word = fold(word);
+    let rank = |c: &&Command| match (c.name.starts_with(&word), c.name.contains(&word) || fold(c.title).contains(&word))
+    {
+        (true, _) => Some(0),
+        (false, true) => Some(1),
+        _ => None,
+    };
+    let mut found: Vec<_> = COMMANDS
+        .iter()
+        .filter_map(|c| Some((rank(&c)?, c)))
+        .map(|(rank, c)| {
+            let disabled = c.availability(model).reason().map(str::to_owned);
+            let blank = if c.args.is_empty() { "" } else { " " };
+            let line = format!("{}{blank}", c.name);
+            ((disabled.is_some(), rank), Candidate { line, label: c.usage(), words: c.title.to_owned(), disabled })
+        })
+        .collect();
+    found.sort_by_key(|(order, _)| *order);
+    found.into_iter().map(|(_, c)| c).collect()
+}
+
+/// Values for the argument that is being typed.
+fn of_arguments(model: &Model, command: &'static Command, rest: &str) -> Vec<Candidate> {
+    let done = rest.split_whitespace().count() - usize::from(!rest.is_empty() && !rest.ends_with(char::is_whitespace));
+    let Some(arg) = command.args.get(done) else { return Vec::new() };
+    let word =
+        if rest.ends_with(char::is_whitespace) { "" } else { rest.split_whitespace().last().unwrap_or_default() };
+    let before: String = rest.split_whitespace().take(done).flat_map(|w| [w, " "]).collect();
+    let typed = fold(word);
+    let mut values = values(model, arg.kind);
+    values.retain(|(value, _)| fold(value).contains(&typed));
+    // The selected object is first already; among the others those that begin with what was typed come first.
+    let selected = selected_value(model, arg.kind);
+    values.sort_by_key(|(v, _)| (Some(v) != selected.as_ref(), !fold(v).starts_with(&typed)));
+    values.dedup_by(|a, b| a.0 == b.0);
+    let disabled = command.availability(model).reason().map(str::to_owned);
+    let candidate = |(value, words): (String, String)| Candidate {
+        line: format!("{} {before}{value}", command.name),
+        label: value,
+        words,
+        disabled: disabled.clone(),
+    };
+    values.into_iter().take(MOST).map(candidate).collect()
+}
+
+/// Every value of a kind with what it is.
+fn values(model: &Model, kind: ArgKind) -> Vec<(String, String)> {
+    let inv = model.picture();
+    let plain = |names: &mut dyn Iterator<Item = String>, what: &str| names.map(|n| (n, what.to_owned())).collect();
+    match kind {
+        ArgKind::Place => plain(&mut PLACES.iter().map(|(name, _)| (*name).to_owned()), "place"),
+        ArgKind::Tenant => {
+            let tenants = inv.iter().flat_map(|inv| &inv.tenants);
+            tenants.map(|t| (t.name.to_string(), format!("index {}, {}", t.index, t.subnet))).collect()
+        }
+        ArgKind::Workload => {
+            let all = inv.iter().flat_map(|inv| &inv.workloads);
+            all.map(|w| (format!("{}/{}", w.tenant, w.name), format!("VM {}, {}", w.vmid, w.status))).collect()
+        }
+        ArgKind::Source => {
+            let words = |s: SourceId| (s.label().to_owned(), s.words().to_owned());
+            SourceId::ALL.into_iter().map(words).collect()
+        }
+        ArgKind::Column => {
+            let columns = model.focused().map_or(&[][..], |(list, _)| def(list).columns);
+            columns.iter().map(|c| (c.key.to_owned(), c.title.to_owned())).collect()
+        }
+        ArgKind::Theme => plain(&mut model.themes.iter().map(|t| t.name.clone()), "theme"),
+        ArgKind::Extent => plain(&mut ["row", "table"].into_iter().map(str::to_owned), "of this list"),
+        ArgKind::Number | ArgKind::Text => Vec::new(),
+    }
+}
+
+/// The selected object as a value of `kind`.
+fn selected_value(model: &Model, kind: ArgKind) -> Option<String> {
+    match (kind, model.selected()) {
+        (ArgKind::Tenant, _) => model.tenant().map(|t| t.to_string()),
+        (ArgKind::Workload, Some(id @ ObjectId::Workload(_))) => Some(nav::name_of(model.picture()?, id)),
+        _ => None,
+    }
 }
 
 /// The grey rest that `→` takes: what the first (or chosen) candidate adds to the line.
 #[must_use]
 pub fn rest(model: &Model) -> String {
-    let _ = model;
-    String::new()
+    let Overlay::Command { field, at, .. } = &model.overlay else { return String::new() };
+    let typed = field.value().trim_start();
+    if typed.is_empty() && at.is_none() {
+        return String::new();
+    }
+    let candidate = candidates(model).into_iter().nth(at.unwrap_or(0));
+    candidate.and_then(|c| c.line.strip_prefix(typed).map(str::to_owned)).unwrap_or_default()
 }
 
 /// `text` as one clean line: breaks and tabs become blanks, what [`clean`](crate::text::clean) drops goes.

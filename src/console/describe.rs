@@ -27,3 +27,13 @@ pub fn lines(model: &Model, subject: &ObjectId, form: TextForm) -> Vec<TextLine>
     let _ = (model, subject, form);
     Vec::new()
 }
+
+/// The lines as text to copy or to edit.
+#[must_use]
+pub fn plain(lines: &[TextLine]) -> String {
+    let line = |l: &TextLine| match l {
+        TextLine::Head(text) | TextLine::Plain(text) => text.clone(),
+        TextLine::Pair { label, value, .. } => format!("  {label}: {value}"),
+    };
+    lines.iter().map(line).collect::<Vec<_>>().join("\n")
+}

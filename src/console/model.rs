@@ -170,6 +170,8 @@ pub struct Model {
     pub now: Timestamp,
     /// Columns and rows of the terminal.
     pub size: (u16, u16),
+    /// The last layout that was not too small: what the screens are arranged for.
+    pub arranged: Layout,
     /// Screens, the shown one last; never empty.
     pub stack: Vec<Screen>,
     /// Focus on the shown screen.
@@ -224,6 +226,7 @@ impl Model {
             mode_word: None,
             now,
             size,
+            arranged: Layout::of(size),
             stack: vec![Screen::Tenants],
             focus: Focus::Rail,
             parked: Vec::new(),
@@ -239,7 +242,7 @@ impl Model {
             frozen: None,
             hits: Arc::from([]),
             look,
-            themes: Arc::from([]),
+            themes: super::theme::all(&[]).unwrap_or_default().into(),
             keymap,
             kept: Kept::default(),
         }

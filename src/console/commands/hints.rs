@@ -1,10 +1,140 @@
 //! Key hints of the footer, from the keymap in force.
 
-use crate::console::model::Model;
+use crate::console::keymap::{self, Mode};
+use crate::console::list::{ListId, Scope};
+use crate::console::model::{Focus, Layout, Model, Overlay, Screen, TextForm};
+use crate::console::update::{mode, screen_mode};
 
-/// (key, word) for the footer, those of the focused pane first, at most ten.
+/// Hints at most.
+pub const MOST: usize = 10;
+
+/// (command line, word), the most useful first.
+type Wish = (&'static str, &'static str);
+
+/// (key, word) for the footer, those of the focused pane first, at most ten. After the first key of a sequence: how it
+/// can go on. What has no key in the keymap in force is left out.
 #[must_use]
 pub fn hints(model: &Model) -> Vec<(String, String)> {
-    let _ = model;
-    Vec::new()
+    if model.layout() == Layout::TooSmall {
+        return keyed(model, Mode::Everywhere, &[("quit", "quit")]);
+    }
+    if !model.prefix.is_empty() {
+        return continuations(model);
+    }
+    match &model.overlay {
+        Overlay::None => keyed(model, mode(model), &on_screen(model)),
+        Overlay::Help { .. } => {
+            let mut out = keyed(model, Mode::Overlay, &[("up", "up"), ("down", "down"), ("back", "close")]);
+            out.push(("type".into(), "search".into()));
+            out
+        }
+        Overlay::Actions { .. } => {
+            let mut out =
+                keyed(model, Mode::Overlay, &[("up", "up"), ("down", "down"), ("open", "do"), ("back", "close")]);
+            out.push(("type".into(), "narrow".into()));
+            out
+        }
+        Overlay::Command { .. } => {
+            let right = keymap::parse_sequence("right").map(|k| keymap::display(&k, model.look.glyphs.ascii));
+            let mut out: Vec<_> = right.into_iter().map(|key| (key, "take".to_owned())).collect();
+            out.extend(keyed(
+                model,
+                Mode::Field,
+                &[("complete", "next"), ("up", "older"), ("down", "newer"), ("open", "run"), ("back", "close")],
+            ));
+            out
+        }
+        Overlay::Filter { .. } => {
+            keyed(model, Mode::Field, &[("open", "keep"), ("back", "as before"), ("up", "up"), ("down", "down")])
+        }
+        Overlay::Sort { .. } => keyed(
+            model,
+            Mode::Overlay,
+            &[("up", "up"), ("down", "down"), ("open", "sort by it, again turns"), ("back", "close")],
+        ),
+        Overlay::Columns { .. } => {
+            keyed(model, Mode::Overlay, &[("up", "up"), ("down", "down"), ("open", "show or hide"), ("back", "close")])
+        }
+    }
+}
+
+fn on_screen(model: &Model) -> Vec<Wish> {
+    let marked = model.focused_state().is_some_and(|s| !s.marks.is_empty());
+    let filtered = model.focused_state().is_some_and(|s| !s.filter.is_empty());
+    let back = if filtered {
+        "clear filter"
+    } else if marked {
+        "unmark"
+    } else {
+        "back"
+    };
+    let rail = matches!(model.screen(), Screen::Tenants) && model.focus == Focus::Rail;
+    let mut out: Vec<Wish> = Vec::new();
+    if !rail || filtered || marked {
+        out.push(("back", back));
+    }
+    match model.screen() {
+        Screen::Text { form, .. } => {
+            out.push(("data", if *form == TextForm::Yaml { "json" } else { "yaml" }));
+            if *form != TextForm::Describe {
+                out.push(("describe", "describe"));
+            }
+            out.extend([("edit", "in $EDITOR"), ("copy", "copy"), ("page-down", "page"), ("actions", "actions")]);
+        }
+        screen => {
+            out.push(("open", if matches!(screen, Screen::Overview) { "go to it" } else { "open" }));
+            if super::super::nav::stops(model).len() > 1 {
+                out.push(("next-pane", "pane"));
+            }
+            out.extend([
+                ("filter", "filter"),
+                ("command", "command"),
+                ("actions", "actions"),
+                ("describe", "describe"),
+            ]);
+            match model.focused() {
+                Some((ListId::Attention | ListId::Tenants, _)) => out.push(("next-finding", "next finding")),
+                Some((list, scope)) if super::availability::by_tenant(list) => {
+                    out.push(("scope", if scope == Scope::All { "one tenant" } else { "all tenants" }));
+                }
+                _ => {}
+            }
+            out.push(if matches!(screen, Screen::List { .. }) { ("sort", "sort") } else { ("zoom", "zoom") });
+        }
+    }
+    out.extend([("refresh", "refresh"), ("help", "help")]);
+    let ready = |(line, _): &Wish| super::parse(line).is_ok_and(|(c, _)| c.availability(model).reason().is_none());
+    out.retain(ready);
+    if out.len() > MOST {
+        // Help stays: it has the rest.
+        let help = out.pop();
+        out.truncate(MOST - 1);
+        out.extend(help);
+    }
+    out
+}
+
+fn keyed(model: &Model, mode: Mode, wishes: &[Wish]) -> Vec<(String, String)> {
+    let ascii = model.look.glyphs.ascii;
+    let key = |line: &str| model.keymap.key_for(mode, line, ascii);
+    wishes.iter().filter_map(|(line, word)| Some((key(line)?, (*word).to_owned()))).collect()
+}
+
+/// How an unfinished sequence can go on.
+fn continuations(model: &Model) -> Vec<(String, String)> {
+    let ascii = model.look.glyphs.ascii;
+    let begun = model.prefix.len();
+    let longer = model.keymap.bindings(mode(model)).filter(|b| b.keys.starts_with(&model.prefix));
+    let hint = |b: &keymap::Binding| {
+        let (command, rest) = super::parse(&b.line).ok()?;
+        let word = if rest.is_empty() { command.title } else { rest };
+        Some((keymap::display(b.keys.get(begun..)?, ascii), word.to_owned()))
+    };
+    longer.filter_map(hint).take(MOST).collect()
+}
+
+/// The key in force for a command line on the screen beneath any overlay, as it is shown.
+#[must_use]
+pub fn key_for(model: &Model, line: &str) -> Option<String> {
+    model.keymap.key_for(screen_mode(model, model.screen()), line, model.look.glyphs.ascii)
 }

@@ -1,6 +1,360 @@
 //! The table itself.
 
-use super::Command;
+use super::availability as can;
+use super::run::{lists, moving, places, row, system};
+use super::{Arg, ArgKind, Call, Command, Danger, Group};
+use crate::console::model::Model;
+use crate::console::msg::Effect;
+
+type Run = fn(&mut Model, &Call<'_>) -> Vec<Effect>;
+type Ready = fn(&Model) -> super::Availability;
+
+/// A command that only looks. Everything in the table so far does.
+const fn look(
+    group: Group,
+    name: &'static str,
+    title: &'static str,
+    doc: &'static str,
+    ready: Ready,
+    run: Run,
+) -> Command {
+    Command { name, title, doc, args: &[], danger: Danger::Look, group, always: false, ready, run }
+}
+
+impl Command {
+    const fn taking(self, args: &'static [Arg]) -> Self {
+        Self { args, ..self }
+    }
+
+    const fn always(self) -> Self {
+        Self { always: true, ..self }
+    }
+}
+
+const fn needs(name: &'static str, kind: ArgKind) -> Arg {
+    Arg { name, kind, optional: false }
+}
+
+const fn may(name: &'static str, kind: ArgKind) -> Arg {
+    Arg { name, kind, optional: true }
+}
+
+const fn list(name: &'static str, title: &'static str, doc: &'static str) -> Command {
+    look(Group::Go, name, title, doc, can::always, places::list)
+}
+
+const fn list_of_tenant(name: &'static str, title: &'static str, doc: &'static str) -> Command {
+    list(name, title, doc).taking(OF_TENANT)
+}
+
+const OF_TENANT: &[Arg] = &[may("TENANT", ArgKind::Tenant)];
 
 /// Every command there is.
-pub static COMMANDS: &[Command] = &[];
+pub static COMMANDS: &[Command] = &[
+    look(
+        Group::Here,
+        "open",
+        "open",
+        "Opens the selected row: a tenant's board, the place where a finding can be dealt with, or the description of \
+         anything else. In a line or a menu it takes what is offered.",
+        can::open,
+        row::open,
+    ),
+    look(
+        Group::Here,
+        "describe",
+        "describe",
+        "Shows everything known about the selected object, with what was expected where that differs, and why the \
+         unknown is unknown.",
+        can::object,
+        row::describe,
+    ),
+    look(
+        Group::Here,
+        "data",
+        "YAML or JSON",
+        "Shows the selected object as YAML, then as JSON. Secrets are not in it.",
+        can::object,
+        row::data,
+    ),
+    look(
+        Group::Here,
+        "edit",
+        "in $EDITOR",
+        "Opens the selected object as text in $EDITOR. Changes to it are thrown away: this console only reads.",
+        can::object,
+        row::edit,
+    ),
+    look(
+        Group::Here,
+        "copy",
+        "copy",
+        "Copies the selected row, or the marked ones, or with \"table\" the whole list as Markdown, to your own \
+         clipboard, over SSH too (OSC 52).",
+        can::copy,
+        row::copy,
+    )
+    .taking(&[may("EXTENT", ArgKind::Extent)]),
+    look(
+        Group::Here,
+        "actions",
+        "all actions",
+        "Lists everything that can be done with the selected row or the marked ones, with the reason where something \
+         cannot be done.",
+        can::object,
+        row::actions,
+    ),
+    look(
+        Group::Here,
+        "step",
+        "take a numbered step",
+        "Takes the numbered next step that the screen offers.",
+        can::step,
+        row::step,
+    )
+    .taking(&[needs("NUMBER", ArgKind::Number)]),
+    look(
+        Group::List,
+        "filter",
+        "filter",
+        "Narrows the list while you type: words are fuzzy and joined by \"and\", !word excludes, col:value binds a \
+         column, \"several words\" are taken as they are. Esc clears it.",
+        can::list,
+        lists::filter,
+    )
+    .taking(&[may("TEXT", ArgKind::Text)]),
+    look(
+        Group::List,
+        "sort",
+        "sort",
+        "Sorts by a column; the same column again turns the order around. Without a column it asks.",
+        can::list,
+        lists::sort,
+    )
+    .taking(&[may("COLUMN", ArgKind::Column)]),
+    look(
+        Group::List,
+        "columns",
+        "columns",
+        "Shows or hides a column. Without a column it offers all of them.",
+        can::list,
+        lists::columns,
+    )
+    .taking(&[may("COLUMN", ArgKind::Column)]),
+    look(
+        Group::List,
+        "mark",
+        "mark",
+        "Marks the selected row, or takes its mark away. Marks are held by identity; an action takes the marked rows.",
+        can::row,
+        lists::mark,
+    ),
+    look(Group::List, "unmark", "unmark all", "Takes all marks of the list away.", can::marks, lists::unmark),
+    look(
+        Group::List,
+        "next-finding",
+        "next finding",
+        "Goes to the next row that differs, warns or fails.",
+        can::row,
+        lists::next_finding,
+    ),
+    look(
+        Group::List,
+        "previous-finding",
+        "previous finding",
+        "Goes to the previous row that differs, warns or fails.",
+        can::row,
+        lists::previous_finding,
+    ),
+    look(
+        Group::List,
+        "zoom",
+        "zoom",
+        "Shows the pane as a full-width list, and goes back again.",
+        can::zoom,
+        places::zoom,
+    ),
+    look(
+        Group::List,
+        "scope",
+        "one tenant, all",
+        "Switches the list between one tenant and all tenants; the cursor stays on its object.",
+        can::scope,
+        places::scope,
+    ),
+    look(
+        Group::Everywhere,
+        "command",
+        "command line",
+        "Opens the command line. Tab walks through what fits, right takes it, up and down go through the history.",
+        can::always,
+        system::command,
+    ),
+    look(
+        Group::Everywhere,
+        "help",
+        "help",
+        "Shows the keys in force and every command, what has the focus first. Typing searches.",
+        can::always,
+        system::help,
+    ),
+    look(
+        Group::Everywhere,
+        "back",
+        "back",
+        "Closes what is open, clears the filter, takes marks away, leaves the pane, or goes back a screen: the first of \
+         these that there is.",
+        can::always,
+        places::back,
+    ),
+    look(
+        Group::Everywhere,
+        "next-pane",
+        "next pane",
+        "Moves the focus to the next pane.",
+        can::panes,
+        places::next_pane,
+    ),
+    look(
+        Group::Everywhere,
+        "previous-pane",
+        "previous pane",
+        "Moves the focus to the previous pane.",
+        can::panes,
+        places::previous_pane,
+    ),
+    look(
+        Group::Everywhere,
+        "refresh",
+        "refresh",
+        "Reads all sources, or the one named, again now.",
+        can::always,
+        system::refresh,
+    )
+    .taking(&[may("SOURCE", ArgKind::Source)]),
+    look(
+        Group::Everywhere,
+        "freeze",
+        "freeze",
+        "Holds the picture still, so that it can be read or copied; reading goes on behind it. Again lets it go.",
+        can::picture,
+        system::freeze,
+    ),
+    look(
+        Group::Everywhere,
+        "write",
+        "write mode",
+        "Would allow changes for a while. This version only reads, whatever the site allows.",
+        can::write,
+        system::nothing,
+    ),
+    look(
+        Group::Everywhere,
+        "theme",
+        "theme",
+        "Takes another theme for this session; without a name the next one.",
+        can::theme,
+        system::theme,
+    )
+    .taking(&[may("THEME", ArgKind::Theme)]),
+    look(Group::Everywhere, "redraw", "redraw", "Draws the screen anew.", can::always, system::redraw).always(),
+    look(Group::Everywhere, "suspend", "suspend", "Goes to the shell; fg comes back.", can::always, system::suspend)
+        .always(),
+    look(Group::Everywhere, "quit", "quit", "Leaves the console.", can::always, system::quit).always(),
+    look(Group::Move, "up", "up", "One row, line or entry up.", can::always, moving::up),
+    look(Group::Move, "down", "down", "One row, line or entry down.", can::always, moving::down),
+    look(Group::Move, "page-up", "page up", "A page up.", can::always, moving::page_up),
+    look(Group::Move, "page-down", "page down", "A page down.", can::always, moving::page_down),
+    look(Group::Move, "half-up", "half a page up", "Half a page up.", can::always, moving::half_up),
+    look(Group::Move, "half-down", "half a page down", "Half a page down.", can::always, moving::half_down),
+    look(Group::Move, "top", "top", "To the first row.", can::always, moving::top),
+    look(Group::Move, "bottom", "bottom", "To the last row.", can::always, moving::bottom),
+    look(
+        Group::Go,
+        "go",
+        "go to",
+        "Goes to a place: overview, tenants, fabric, activity or sources.",
+        can::always,
+        places::go,
+    )
+    .taking(&[needs("PLACE", ArgKind::Place)]),
+    look(Group::Go, "tenant", "board of a tenant", "Opens the board of a tenant.", can::picture, places::tenant)
+        .taking(&[needs("TENANT", ArgKind::Tenant)]),
+    look(
+        Group::Go,
+        "workload",
+        "go to a workload",
+        "Goes to a workload, by tenant/name or VMID.",
+        can::picture,
+        places::workload,
+    )
+    .taking(&[needs("WORKLOAD", ArgKind::Workload)]),
+    list("tenants", "tenants", "All tenants at full width."),
+    list_of_tenant("vrfs", "VRF & egress", "VRF and egress of all tenants, or of one, with live counters."),
+    list_of_tenant("vrf-facts", "VRF facts", "The facts of all VRFs, or of one tenant's."),
+    list_of_tenant("routes", "routes", "The routes of all VRFs, or of one tenant's, each with its reason."),
+    list_of_tenant("vnets", "VNets", "VNets of all tenants, or of one, and those that no tenant owns."),
+    list_of_tenant("workloads", "workloads", "Workloads of all tenants, or of one."),
+    list_of_tenant("records", "DNS records", "DNS records of all tenants, or of one."),
+    list_of_tenant("checkins", "check-ins", "Check-ins of all tenants, or of one."),
+    list_of_tenant("rules", "perimeter rules", "Perimeter rules that touch tenants, or one of them."),
+    list("attention", "what needs a human", "What needs a human now, at full width."),
+    list("members", "fabric members", "Members of the fabric at full width."),
+    list_of_tenant("pending", "pending SDN edits", "SDN edits that wait for an apply."),
+    list("sources", "sources", "Where the picture comes from, how old it is and what went wrong."),
+    list("tasks", "tasks", "Recent tasks of Proxmox VE."),
+    look(
+        Group::Line,
+        "complete",
+        "next candidate",
+        "Walks to the next candidate of the command line.",
+        can::line,
+        system::complete,
+    ),
+    look(
+        Group::Line,
+        "complete-back",
+        "previous candidate",
+        "Walks to the previous candidate of the command line.",
+        can::line,
+        system::complete_back,
+    ),
+];
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::console::lists;
+
+    #[test]
+    fn names_are_unique_and_docs_are_sentences() {
+        let names: BTreeSet<_> = COMMANDS.iter().map(|c| c.name).collect();
+        assert_eq!(names.len(), COMMANDS.len());
+        for command in COMMANDS {
+            assert!(command.doc.ends_with('.') && !command.title.is_empty(), "{}", command.name);
+            assert!(command.doc.starts_with(char::is_uppercase), "{}", command.name);
+        }
+    }
+
+    #[test]
+    fn optional_arguments_come_last() {
+        for command in COMMANDS {
+            let first = command.args.iter().position(|a| a.optional).unwrap_or(command.args.len());
+            assert!(command.args.iter().skip(first).all(|a| a.optional), "{}", command.name);
+        }
+    }
+
+    #[test]
+    fn nothing_in_the_table_changes_anything() {
+        assert!(COMMANDS.iter().all(|c| c.danger == Danger::Look));
+    }
+
+    #[test]
+    fn every_list_has_its_command() {
+        for id in lists::ALL {
+            assert!(COMMANDS.iter().any(|c| c.name == lists::def(id).word), "{}", lists::def(id).word);
+        }
+    }
+}

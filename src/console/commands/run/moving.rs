@@ -1,0 +1,135 @@
+//! Moving the cursor, in lists, texts, menus and the history of the command line.
+
+use crate::console::commands::Call;
+use crate::console::list::{ListId, Scope};
+use crate::console::model::{Focus, Layout, Model, Overlay, Screen};
+use crate::console::msg::{Effect, Hit};
+use crate::console::update::overlay;
+use crate::console::{describe, select};
+
+/// How far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// Rows, negative = up.
+    By(isize),
+    /// Pages, negative = up.
+    Pages(isize),
+    /// Half pages, negative = up.
+    Halves(isize),
+    /// The first row.
+    Top,
+    /// The last row.
+    Bottom,
+}
+
+/// How long the rail's cursor rests before the board follows (screens.md 1).
+const REST: jiff::SignedDuration = jiff::SignedDuration::from_millis(150);
+
+impl Step {
+    /// The position `self` leads to from `at`, of `len`, with `page` rows on screen.
+    #[must_use]
+    pub fn from(self, at: usize, len: usize, page: usize) -> usize {
+        let page = isize::try_from(page.max(1)).unwrap_or(isize::MAX);
+        let by = match self {
+            Self::By(n) => n,
+            Self::Pages(n) => n.saturating_mul(page),
+            Self::Halves(n) => n.saturating_mul((page / 2).max(1)),
+            Self::Top => return 0,
+            Self::Bottom => return len.saturating_sub(1),
+        };
+        at.saturating_add_signed(by).min(len.saturating_sub(1))
+    }
+}
+
+/// Moves whatever has the keys.
+pub fn go(model: &mut Model, step: Step) -> Vec<Effect> {
+    match (&model.overlay, model.screen()) {
+        (Overlay::None | Overlay::Filter { .. }, Screen::Text { .. }) => scroll_text(model, step),
+        (Overlay::None | Overlay::Filter { .. }, _) => {
+            if let Some(key) = model.focused() {
+                in_list(model, &key, step);
+            }
+        }
+        _ => overlay::go(model, step),
+    }
+    Vec::new()
+}
+
+/// Moves the cursor of a list.
+pub fn in_list(model: &mut Model, key: &select::Key, step: Step) {
+    let Some(state) = model.lists.get(key) else { return };
+    let at = step.from(state.at, state.order.len(), page(model, key.0));
+    if at == state.at {
+        return;
+    }
+    select::move_to(model, key, at);
+    rail_moved(model, key);
+}
+
+/// The board follows the rail's cursor once that rests.
+pub fn rail_moved(model: &mut Model, key: &select::Key) {
+    let rail = matches!(model.screen(), Screen::Tenants) && *key == (ListId::Tenants, Scope::All);
+    if !rail {
+        return;
+    }
+    if model.layout() > Layout::Compact && model.focus == Focus::Rail {
+        model.follow_at = Some(model.now.saturating_add(REST).unwrap_or(model.now));
+    } else {
+        crate::console::nav::follow_now(model);
+    }
+}
+
+/// Rows of `list` in the last frame; a guess from the terminal's height before there was one.
+#[must_use]
+pub fn page(model: &Model, list: ListId) -> usize {
+    let rows = model.hits.iter().filter(|(_, hit)| matches!(hit, Hit::Row(l, _) if *l == list)).count();
+    if rows == 0 { usize::from(model.size.1.saturating_sub(9)).max(1) } else { rows }
+}
+
+/// Lines of a text screen that fit: all but header, breadcrumb, rule, message and hints.
+#[must_use]
+pub fn text_page(model: &Model) -> usize {
+    usize::from(model.size.1.saturating_sub(5)).max(1)
+}
+
+fn scroll_text(model: &mut Model, step: Step) {
+    let Screen::Text { subject, form, scroll } = model.screen() else { return };
+    let lines = describe::lines(model, subject, *form).len();
+    let page = text_page(model);
+    let to = step.from(*scroll, lines, page).min(lines.saturating_sub(page));
+    if let Some(Screen::Text { scroll, .. }) = model.stack.last_mut() {
+        *scroll = to;
+    }
+}
+
+pub(in super::super) fn up(model: &mut Model, _: &Call<'_>) -> Vec<Effect> {
+    go(model, Step::By(-1))
+}
+
+pub(in super::super) fn down(model: &mut Model, _: &Call<'_>) -> Vec<Effect> {
+    go(model, Step::By(1))
+}
+
+pub(in super::super) fn page_up(model: &mut Model, _: &Call<'_>) -> Vec<Effect> {
+    go(model, Step::Pages(-1))
+}
+
+pub(in super::super) fn page_down(model: &mut Model, _: &Call<'_>) -> Vec<Effect> {
+    go(model, Step::Pages(1))
+}
+
+pub(in super::super) fn half_up(model: &mut Model, _: &Call<'_>) -> Vec<Effect> {
+    go(model, Step::Halves(-1))
+}
+
+pub(in super::super) fn half_down(model: &mut Model, _: &Call<'_>) -> Vec<Effect> {
+    go(model, Step::Halves(1))
+}
+
+pub(in super::super) fn top(model: &mut Model, _: &Call<'_>) -> Vec<Effect> {
+    go(model, Step::Top)
+}
+
+pub(in super::super) fn bottom(model: &mut Model, _: &Call<'_>) -> Vec<Effect> {
+    go(model, Step::Bottom)
+}

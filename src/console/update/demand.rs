@@ -1,0 +1,67 @@
+//! What the last frame showed: where lists were cut, and which details are wanted first.
+
+use std::sync::Arc;
+
+use crate::console::list::{ListId, Scope};
+use crate::console::model::{Layout, Model, Screen};
+use crate::console::msg::{Demand, Effect, Hit};
+use crate::inventory::ObjectId;
+
+/// Takes note of a frame; a demand that changed is sent.
+pub(super) fn drawn(model: &mut Model) -> Vec<Effect> {
+    for key in model.visible_lists() {
+        note_top(model, &key);
+    }
+    let demand = demand(model);
+    if demand == model.kept.demand {
+        return Vec::new();
+    }
+    model.kept.demand.clone_from(&demand);
+    vec![Effect::Demand(demand)]
+}
+
+/// The first row shown is where the frame had it: the cursor's row less those above it.
+fn note_top(model: &mut Model, key: &(ListId, Scope)) {
+    let hits = Arc::clone(&model.hits);
+    let Some(state) = model.lists.get_mut(key) else { return };
+    let rows = || {
+        hits.iter().filter_map(|(rect, hit)| match hit {
+            Hit::Row(list, id) if *list == key.0 => Some((rect.y, id)),
+            _ => None,
+        })
+    };
+    let cursor = rows().find(|(_, id)| Some(*id) == state.cursor.as_ref());
+    if let Some((y, _)) = cursor {
+        let above = rows().filter(|(other, _)| *other < y).count();
+        state.top = state.at.saturating_sub(above);
+    }
+}
+
+fn demand(model: &Model) -> Demand {
+    let mut out = Demand::default();
+    for (_, hit) in model.hits.iter() {
+        match hit {
+            Hit::Row(_, ObjectId::Workload(vmid)) if !out.vmids.contains(vmid) => out.vmids.push(*vmid),
+            Hit::Row(ListId::Vrfs, ObjectId::Vrf(tenant, _)) if !out.tenants.contains(tenant) => {
+                out.tenants.push(Arc::clone(tenant));
+            }
+            _ => {}
+        }
+    }
+    let shown = match model.screen() {
+        Screen::Tenants if model.layout() > Layout::Compact => model.board.clone(),
+        _ => model.tenant(),
+    };
+    if let Some(tenant) = shown {
+        out.tenants.retain(|t| *t != tenant);
+        out.tenants.insert(0, tenant);
+    }
+    out.live_counters = matches!(model.screen(), Screen::List { list: ListId::Vrfs | ListId::VrfFacts, .. });
+    if let Screen::Text { subject, .. } = model.screen() {
+        out.focus = Some(subject.clone());
+        if let ObjectId::Workload(vmid) = subject {
+            out.vmids = vec![*vmid];
+        }
+    }
+    out
+}

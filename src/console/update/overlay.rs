@@ -1,0 +1,252 @@
+//! What lies over the screen: fields and menus.
+
+use tui_input::{Input as Field, InputRequest};
+
+use super::run_line;
+use crate::console::commands::run_lists::{set_filter, sort_by, toggle_column};
+use crate::console::commands::{self, Step};
+use crate::console::complete::{self, clean_line};
+use crate::console::lists::def;
+use crate::console::model::{Model, Overlay};
+use crate::console::msg::{Effect, Notice};
+use crate::terminal::input::{Key, KeyCode};
+
+/// Longest text a field takes, in characters.
+const FIELD: usize = 400;
+
+/// Command lines remembered.
+const HISTORY: usize = 200;
+
+/// The field that takes text.
+fn field(model: &mut Model) -> Option<&mut Field> {
+    match &mut model.overlay {
+        Overlay::Help { search, .. } | Overlay::Actions { search, .. } => Some(search),
+        Overlay::Command { field, .. } | Overlay::Filter { field, .. } => Some(field),
+        Overlay::None | Overlay::Sort { .. } | Overlay::Columns { .. } => None,
+    }
+}
+
+/// Lets a text field have the key; whether it took it.
+pub fn edit(model: &mut Model, key: Key) -> bool {
+    if key.ctrl || key.alt {
+        return false;
+    }
+    let narrows = matches!(model.overlay, Overlay::Help { .. } | Overlay::Actions { .. });
+    let takes_rest = key.code == KeyCode::Right && at_end(model);
+    let rest = if takes_rest { complete::rest(model) } else { String::new() };
+    let Some(field) = field(model) else { return false };
+    let request = match key.code {
+        KeyCode::Char('/') if narrows && field.value().is_empty() => return true,
+        KeyCode::Char(_) if field.value().chars().count() >= FIELD => return true,
+        KeyCode::Char(c) if crate::text::is_clean(&c.to_string()) => InputRequest::InsertChar(c),
+        KeyCode::Char(_) => return true,
+        KeyCode::Backspace if field.value().is_empty() && !narrows => {
+            close(model);
+            return true;
+        }
+        KeyCode::Backspace => InputRequest::DeletePrevChar,
+        KeyCode::Delete => InputRequest::DeleteNextChar,
+        KeyCode::Left => InputRequest::GoToPrevChar,
+        KeyCode::Right if !rest.is_empty() => {
+            let line = format!("{}{rest}", field.value());
+            *field = Field::new(line);
+            changed(model);
+            return true;
+        }
+        KeyCode::Right => InputRequest::GoToNextChar,
+        KeyCode::Home => InputRequest::GoToStart,
+        KeyCode::End => InputRequest::GoToEnd,
+        _ => return false,
+    };
+    if field.handle(request).is_some_and(|change| change.value) {
+        changed(model);
+    }
+    true
+}
+
+fn at_end(model: &Model) -> bool {
+    match &model.overlay {
+        Overlay::Command { field, .. } => field.cursor() == field.value().chars().count(),
+        _ => false,
+    }
+}
+
+/// Puts pasted text into the open field, as one clean line. Without a field it is dropped: pasted text is never keys.
+pub fn paste(model: &mut Model, text: &str) {
+    model.notice = None;
+    let Some(field) = field(model) else {
+        model.notice = Some(Notice::info("nothing here takes text; what was pasted is dropped"));
+        return;
+    };
+    let room = FIELD.saturating_sub(field.value().chars().count());
+    for c in clean_line(text).chars().take(room) {
+        field.handle(InputRequest::InsertChar(c));
+    }
+    changed(model);
+}
+
+/// The text of the field changed.
+fn changed(model: &mut Model) {
+    match &mut model.overlay {
+        Overlay::Help { scroll, .. } => *scroll = 0,
+        Overlay::Actions { at, .. } => *at = 0,
+        Overlay::Command { at, history, .. } => (*at, *history) = (None, None),
+        Overlay::Filter { field, .. } => {
+            let text = field.value().to_owned();
+            if let Some(key) = model.focused() {
+                set_filter(model, &key, &text);
+            }
+        }
+        Overlay::None | Overlay::Sort { .. } | Overlay::Columns { .. } => {}
+    }
+}
+
+/// Closes the overlay; the filter line gives the list its former filter back.
+pub fn close(model: &mut Model) {
+    if let Overlay::Filter { before, .. } = std::mem::take(&mut model.overlay)
+        && let Some(key) = model.focused()
+    {
+        set_filter(model, &key, &before);
+    }
+}
+
+/// How many entries the open menu has.
+#[must_use]
+pub fn entries(model: &Model) -> usize {
+    match &model.overlay {
+        Overlay::None | Overlay::Filter { .. } => 0,
+        Overlay::Help { .. } => commands::help(model).sections.iter().map(|s| s.rows.len() + 1).sum(),
+        Overlay::Actions { .. } => commands::actions(model).rows.len(),
+        Overlay::Command { .. } => complete::candidates(model).len(),
+        Overlay::Sort { .. } | Overlay::Columns { .. } => {
+            model.focused().map_or(0, |(list, _)| def(list).columns.len())
+        }
+    }
+}
+
+/// Keeps the position inside the menu.
+pub fn clamp(model: &mut Model) {
+    let last = entries(model).saturating_sub(1);
+    match &mut model.overlay {
+        Overlay::Help { scroll: at, .. }
+        | Overlay::Actions { at, .. }
+        | Overlay::Sort { at }
+        | Overlay::Columns { at }
+        | Overlay::Command { at: Some(at), .. } => *at = (*at).min(last),
+        Overlay::None | Overlay::Filter { .. } | Overlay::Command { at: None, .. } => {}
+    }
+}
+
+/// Moves within the menu, or through the history of the command line.
+pub fn go(model: &mut Model, step: Step) {
+    let len = entries(model);
+    let page = usize::from(model.size.1 / 2).max(1);
+    match &mut model.overlay {
+        Overlay::Help { scroll: at, .. }
+        | Overlay::Actions { at, .. }
+        | Overlay::Sort { at }
+        | Overlay::Columns { at } => *at = step.from(*at, len, page),
+        Overlay::Command { .. } => {
+            if let Step::By(by) = step {
+                remember(model, by);
+            }
+        }
+        Overlay::None | Overlay::Filter { .. } => {}
+    }
+}
+
+/// Goes through the history: up = older; below the newest line is the empty one.
+fn remember(model: &mut Model, by: isize) {
+    let len = model.history.len();
+    let Overlay::Command { field, at, history } = &mut model.overlay else { return };
+    let from = history.unwrap_or(len);
+    let to = from.saturating_add_signed(by).min(len);
+    *at = None;
+    *history = (to < len).then_some(to);
+    *field = Field::new(model.history.get(to).cloned().unwrap_or_default());
+}
+
+/// Walks through the candidates of the command line.
+pub fn walk(model: &mut Model, by: isize) {
+    let len = isize::try_from(entries(model)).unwrap_or(0);
+    let Overlay::Command { at, .. } = &mut model.overlay else { return };
+    let from = at.and_then(|i| isize::try_from(i).ok());
+    let to = from.map_or(if by > 0 { 0 } else { len - 1 }, |i| i + by);
+    *at = to.checked_rem_euclid(len).and_then(|i| usize::try_from(i).ok());
+}
+
+/// Takes what the menu offers, or runs the line.
+pub fn accept(model: &mut Model) -> Vec<Effect> {
+    match &model.overlay {
+        Overlay::None => Vec::new(),
+        Overlay::Help { .. } | Overlay::Filter { .. } => {
+            model.overlay = Overlay::None;
+            Vec::new()
+        }
+        Overlay::Actions { at, .. } => {
+            let chosen = commands::actions(model).rows.into_iter().nth(*at);
+            match chosen {
+                None => Vec::new(),
+                Some(action) => {
+                    model.overlay = Overlay::None;
+                    run_line(model, action.command.name)
+                }
+            }
+        }
+        Overlay::Command { .. } => run_command(model),
+        Overlay::Sort { at } | Overlay::Columns { at } => {
+            let at = *at;
+            choose_column(model, at);
+            Vec::new()
+        }
+    }
+}
+
+fn choose_column(model: &mut Model, at: usize) {
+    let Some(key) = model.focused() else { return };
+    let Some(column) = def(key.0).columns.get(at) else { return };
+    if matches!(model.overlay, Overlay::Sort { .. }) {
+        model.overlay = Overlay::None;
+        sort_by(model, &key, column.key);
+    } else {
+        toggle_column(model, &key, column.key);
+    }
+}
+
+/// Runs the line, or the candidate walked to. A candidate that needs more is taken into the line instead.
+fn run_command(model: &mut Model) -> Vec<Effect> {
+    let Overlay::Command { field, at, .. } = &model.overlay else { return Vec::new() };
+    let mut line = field.value().trim().to_owned();
+    if let Some(candidate) = at.and_then(|at| complete::candidates(model).into_iter().nth(at)) {
+        line = candidate.line.trim_end().to_owned();
+        let wants_more = commands::parse(&line)
+            .is_ok_and(|(c, rest)| c.args.get(rest.split_whitespace().count()).is_some_and(|a| !a.optional));
+        if wants_more && candidate.disabled.is_none() {
+            model.overlay = Overlay::Command { field: Field::new(format!("{line} ")), at: None, history: None };
+            return Vec::new();
+        }
+    }
+    model.overlay = Overlay::None;
+    if line.is_empty() {
+        return Vec::new();
+    }
+    model.history.retain(|l| *l != line);
+    if model.history.len() >= HISTORY {
+        model.history.remove(0);
+    }
+    model.history.push(line.clone());
+    run_line(model, &line)
+}
+
+/// Takes the candidate at a position, as a click does.
+pub fn take(model: &mut Model, position: usize) -> Vec<Effect> {
+    if position >= entries(model) {
+        return Vec::new();
+    }
+    match &mut model.overlay {
+        Overlay::Actions { at, .. } | Overlay::Sort { at } | Overlay::Columns { at } => *at = position,
+        Overlay::Command { at, .. } => *at = Some(position),
+        Overlay::None | Overlay::Help { .. } | Overlay::Filter { .. } => return Vec::new(),
+    }
+    accept(model)
+}

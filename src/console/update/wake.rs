@@ -1,0 +1,75 @@
+//! The next moment at which something on screen changes by time alone.
+
+use jiff::{SignedDuration, Timestamp};
+
+use crate::console::lists::def;
+use crate::console::model::Model;
+use crate::inventory::{SourceHealth, SourceStatus};
+
+/// Just after a moment at which something is still the same.
+const AFTER: SignedDuration = SignedDuration::from_millis(1);
+
+/// The earliest of: the next minute of the clock, the board following the rail, a source becoming late, the next step
+/// of a late source's age, the next second of a first answer that is awaited on screen.
+pub(super) fn next(model: &Model) -> Timestamp {
+    let minute = next_multiple(model.now, Timestamp::UNIX_EPOCH, 60);
+    let sources = model.picture().into_iter().flat_map(|inv| {
+        inv.sources.iter().filter_map(|(id, health)| {
+            let shown = model.visible_lists().iter().any(|(list, _)| def(*list).sources.contains(&id));
+            of_source(health, model.now, shown)
+        })
+    });
+    sources.chain(model.follow_at).fold(minute, Timestamp::min)
+}
+
+fn of_source(health: &SourceHealth, now: Timestamp, shown: bool) -> Option<Timestamp> {
+    match health.status(now) {
+        SourceStatus::Fresh => health.observed_at?.checked_add(health.fresh_bound() + AFTER).ok(),
+        SourceStatus::Loading if shown => Some(next_multiple(now, health.asked_since?, 1)),
+        SourceStatus::Stale | SourceStatus::Denied => {
+            let observed = health.observed_at?;
+            observed.checked_add(next_step(now.duration_since(observed))).ok()
+        }
+        SourceStatus::Loading | SourceStatus::Failed | SourceStatus::Off => None,
+    }
+}
+
+/// The first moment after `now` that is a whole number of `seconds` after `from`.
+fn next_multiple(now: Timestamp, from: Timestamp, seconds: i64) -> Timestamp {
+    let passed = now.duration_since(from).as_secs().max(0);
+    let next = (passed / seconds + 1) * seconds;
+    from.checked_add(SignedDuration::from_secs(next)).unwrap_or(Timestamp::MAX)
+}
+
+/// The next age at which [`late_age`](crate::console::widgets::format::late_age) reads otherwise.
+fn next_step(age: SignedDuration) -> SignedDuration {
+    const MINUTE: i64 = 60;
+    const HOUR: i64 = 60 * MINUTE;
+    const DAY: i64 = 24 * HOUR;
+    let s = age.as_secs().max(0);
+    let up = |step: i64| (s / step + 1) * step;
+    SignedDuration::from_secs(match s {
+        s if s < MINUTE => up(30),
+        s if s < 10 * MINUTE => up(MINUTE),
+        s if s < HOUR => up(10 * MINUTE),
+        s if s < 2 * DAY => up(HOUR),
+        _ => up(DAY),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::console::widgets::format::late_age;
+
+    #[test]
+    fn an_age_reads_the_same_until_the_next_step_and_otherwise_after_it() {
+        for s in 0..(3 * 24 * 3600) {
+            let age = SignedDuration::from_secs(s);
+            let next = next_step(age);
+            assert!(next > age);
+            assert_ne!(late_age(next), late_age(age), "{s}");
+            assert_eq!(late_age(next - SignedDuration::from_secs(1)), late_age(age), "{s}");
+        }
+    }
+}
