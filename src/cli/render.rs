@@ -95,7 +95,9 @@ async fn draw(global: &Global, request: &RenderArgs, site: &Arc<Site>, size: (u1
     if colour {
         let options = PaintOptions { synchronised: false, scroll_regions: false };
         let frame = Frame { buffer: screenful.buffer, scroll: None, cursor: None };
-        out.write_all(&Painter::new(options).paint(&frame))?;
+        let mut bytes = Vec::new();
+        Painter::new(options).paint(frame, &mut bytes);
+        out.write_all(&bytes)?;
         writeln!(out)?;
     } else {
         write_text(&mut out, &screenful.buffer)?;

@@ -13,7 +13,7 @@ use crate::runtime::{self, End, Session, clock};
 use crate::site::Site;
 use crate::site::places::Places;
 use crate::site::user_config::UserConfig;
-use crate::terminal::{Capabilities, ColourDepth, TerminalError, Tty};
+use crate::terminal::{Capabilities, ColourDepth, TerminalError};
 
 /// The user's preferences; none where there is no file.
 pub(super) fn preferences(places: &Places) -> Result<UserConfig, Failure> {
@@ -100,15 +100,13 @@ async fn run(global: &Global, site: &Arc<Site>, mode: Option<&'static str>) -> R
     let capabilities = Capabilities::from_env(|name| std::env::var(name).ok()).map_err(|e| terminal(&e))?;
     let ascii = capabilities.charset == crate::text::Charset::Ascii;
     let style = style(global, depth(capabilities.colours), ascii)?;
-    let tty = Arc::new(Tty::open().map_err(|e| terminal(&e))?);
-    let size = tty.size().unwrap_or((80, 24));
     let clock = clock::system();
     let feed = Feed::start(site, Clients::connect(site).await, &clock);
-    let mut model = Model::new(site.name.clone(), size, clock(), style.look, style.keymap);
+    let mut model = Model::new(site.name.clone(), (80, 24), clock(), style.look, style.keymap);
     model.mode_word = mode;
     model.themes = style.themes.into();
     let session = Session { model, feed, clock, capabilities };
-    match runtime::run(session, tty).await.map_err(|e| terminal(&e))? {
+    match runtime::run(session).await.map_err(|e| terminal(&e))? {
         End::Quit | End::TerminalLost => Ok(Code::Ok),
         End::Signal(signal) => Ok(Code::Signal(signal.exit_code().unwrap_or(1))),
     }

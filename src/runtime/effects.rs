@@ -13,7 +13,7 @@ impl Running {
         match effect {
             Effect::Quit => self.end = Some(End::Quit),
             Effect::Suspend => self.suspend(),
-            Effect::Redraw => self.output.repaint(),
+            Effect::Redraw => self.terminal.output().repaint(),
             Effect::Refresh(source) => self.feed.refresh(source),
             Effect::Demand(demand) => self.feed.demand(demand),
             Effect::Copy(text) => self.copy(&text),
@@ -21,7 +21,7 @@ impl Running {
             Effect::WakeAt(at) => self.wake = Some(at),
             Effect::Title(text) => {
                 // A title that does not fit in the queue is no loss.
-                let _ = self.output.control(title::set(&text));
+                let _ = self.terminal.output().control(title::set(&text));
             }
         }
     }
@@ -31,53 +31,52 @@ impl Running {
     }
 
     fn copy(&mut self, text: &str) {
-        match clipboard::copy(text, self.capabilities.multiplexer) {
-            Ok(bytes) if self.output.control(bytes).is_ok() => {
-                self.notice(Class::Fine, "sent to the terminal's clipboard (OSC 52)");
-            }
-            Ok(_) => self.notice(Class::Warning, "not copied: the terminal does not take output right now"),
-            Err(e) => self.notice(Class::Warning, format!("not copied: {e}; {}", e.help())),
+        let bytes = match clipboard::copy(text, self.capabilities.multiplexer) {
+            Ok(bytes) => bytes,
+            Err(e) => return self.notice(Class::Warning, format!("not copied: {e}; {}", e.help())),
+        };
+        if self.terminal.output().control(bytes).is_ok() {
+            self.notice(Class::Fine, "sent to the terminal's clipboard (OSC 52)");
+        } else {
+            self.notice(Class::Warning, "not copied: the terminal does not take output right now");
         }
     }
 
-    fn suspend(&mut self) {
-        self.inputs.pause();
-        let result = tokio::task::block_in_place(|| self.guard.suspend());
-        if let Err(e) = result {
+    pub(super) fn suspend(&mut self) {
+        if let Err(e) = tokio::task::block_in_place(|| self.terminal.suspend()) {
             self.notice(Class::Warning, format!("not suspended: {e}"));
         }
-        self.returned();
+        self.repaint();
     }
 
     fn edit(&mut self, text: &str, suffix: &str) {
-        let get = |name: &str| std::env::var(name).ok();
-        let editor = match Editor::from_env(get) {
+        let editor = match Editor::from_env(|name| std::env::var(name).ok()) {
             Ok(editor) => editor,
             Err(e) => return self.notice(Class::Warning, format!("{e}; {}", e.help())),
         };
-        self.inputs.pause();
-        let tty = std::sync::Arc::clone(&self.tty);
         let suffix = format!(".{suffix}");
-        let lent = || self.guard.lend(|| editor.edit(text, &suffix, || tty.stdio()));
-        let result = tokio::task::block_in_place(lent);
-        match result {
+        match tokio::task::block_in_place(|| self.terminal.edit(&editor, text, &suffix)) {
             Ok(Ok(Edited::Unchanged)) => self.fold(Msg::Edited(None)),
             Ok(Ok(Edited::Changed(text))) => self.fold(Msg::Edited(Some(text))),
             Ok(Err(e)) => self.notice(Class::Warning, format!("{e}; {}", e.help())),
             Err(e) => self.notice(Class::Fault, e.to_string()),
         }
-        self.returned();
+        self.repaint();
     }
 
-    /// The terminal is ours again: size, modes and contents may all be different.
-    pub(super) fn returned(&mut self) {
-        if let Err(e) = self.guard.reenter() {
+    /// After a stop by somebody else.
+    pub(super) fn continued(&mut self) {
+        if let Err(e) = self.terminal.continued() {
             self.notice(Class::Fault, e.to_string());
         }
-        self.inputs.resume();
-        self.output.repaint();
-        if let Ok((w, h)) = self.tty.size() {
-            self.fold(Msg::Input(Input::Resize { w, h }));
+        self.repaint();
+    }
+
+    /// The terminal is ours again: size and contents may both be different.
+    fn repaint(&mut self) {
+        self.terminal.output().repaint();
+        if let Ok((width, height)) = self.terminal.size() {
+            self.fold(Msg::Input(Input::Resize { width, height }));
         }
         self.fold(Msg::Repaint);
     }

@@ -13,9 +13,7 @@ use tokio::time::Instant;
 use crate::console::{Effect, Model, Msg, update, view};
 use crate::inventory::Inventory;
 use crate::inventory::feed::{Clock, Feed};
-use crate::terminal::{
-    Capabilities, Frame, Guard, Input, Inputs, Modes, Output, Signal, Signals, TerminalError, Tty,
-};
+use crate::terminal::{self, Capabilities, Frame, Input, Modes, Signal, Signals, TerminalError};
 
 /// Shortest time between two frames: bursts are folded, single keys are not delayed.
 const FRAME: Duration = Duration::from_millis(16);
@@ -51,10 +49,7 @@ pub(super) struct Running {
     pub(super) feed: Feed,
     pub(super) clock: Clock,
     pub(super) capabilities: Capabilities,
-    pub(super) tty: Arc<Tty>,
-    pub(super) guard: Guard,
-    pub(super) output: Output,
-    pub(super) inputs: Inputs,
+    pub(super) terminal: terminal::Session,
     pub(super) wake: Option<Timestamp>,
     pub(super) end: Option<End>,
     signals: Signals,
@@ -76,22 +71,22 @@ enum Event {
 ///
 /// # Errors
 /// When the terminal cannot be taken.
-pub async fn run(session: Session, tty: Arc<Tty>) -> Result<End, TerminalError> {
-    let signals = Signals::start().map_err(TerminalError::refused("signal handlers"))?;
+pub async fn run(session: Session) -> Result<End, TerminalError> {
+    let refused = |source| TerminalError::Refused { what: "signal handlers", source };
+    let signals = Signals::start().map_err(refused)?;
     let modes = Modes { mouse: true, bracketed_paste: true, focus: false, title: true };
-    let guard = Guard::enter(Arc::clone(&tty), modes)?;
-    let output = Output::start(Arc::clone(&tty), session.capabilities.paint)
-        .map_err(TerminalError::refused("a writer thread"))?;
+    let terminal = terminal::Session::start(session.capabilities.paint, modes)?;
+    let mut model = session.model;
+    if let Ok(size) = terminal.size() {
+        model.size = size;
+    }
     let mut running = Running {
         pictures: session.feed.inventory.clone(),
-        model: session.model,
+        model,
         feed: session.feed,
         clock: session.clock,
         capabilities: session.capabilities,
-        tty,
-        guard,
-        output,
-        inputs: Inputs::start(),
+        terminal,
         wake: None,
         end: None,
         signals,
@@ -100,8 +95,7 @@ pub async fn run(session: Session, tty: Arc<Tty>) -> Result<End, TerminalError> 
     };
     running.pictures.mark_changed();
     let end = running.until_end().await;
-    running.output.shutdown(FAREWELL);
-    drop(running.guard);
+    running.terminal.finish(FAREWELL);
     Ok(end)
 }
 
@@ -118,7 +112,7 @@ impl Running {
             if let Some(end) = self.end {
                 return end;
             }
-            if self.output.failed() {
+            if self.terminal.output().failed() {
                 return End::TerminalLost;
             }
             if self.dirty && Instant::now() >= self.next_frame {
@@ -133,7 +127,7 @@ impl Running {
         tokio::select! {
             biased;
             signal = self.signals.next() => Event::Signal(signal),
-            input = self.inputs.next() => Event::Input(input),
+            input = self.terminal.input() => Event::Input(input),
             Ok(()) = self.pictures.changed() => Event::Picture,
             () = until(wake, &clock) => Event::Wake,
             () = tokio::time::sleep_until(self.next_frame), if self.dirty => Event::Frame,
@@ -145,7 +139,7 @@ impl Running {
         tokio::select! {
             biased;
             signal = self.signals.next() => Some(Event::Signal(signal)),
-            input = self.inputs.next() => Some(Event::Input(input)),
+            input = self.terminal.input() => Some(Event::Input(input)),
             Ok(()) = self.pictures.changed() => Some(Event::Picture),
             () = std::future::ready(()) => None,
         }
@@ -165,8 +159,8 @@ impl Running {
             }
             Event::Input(Some(Ok(input))) => self.fold(Msg::Input(input)),
             Event::Input(_) => self.end = Some(End::TerminalLost),
-            Event::Signal(Signal::Stop) => self.apply(Effect::Suspend),
-            Event::Signal(Signal::Continue) => self.returned(),
+            Event::Signal(Signal::Stop) => self.suspend(),
+            Event::Signal(Signal::Continue) => self.continued(),
             Event::Signal(signal) => {
                 self.fold(Msg::Shutdown);
                 self.end = Some(End::Signal(signal));
@@ -185,7 +179,7 @@ impl Running {
     fn draw(&mut self) {
         let screen = view(&self.model);
         let cursor = screen.cursor.filter(|_| screen.cursor_visible);
-        self.output.frame(Frame { buffer: screen.buffer, scroll: screen.scroll, cursor });
+        self.terminal.output().frame(Frame { buffer: screen.buffer, scroll: screen.scroll, cursor });
         for effect in update(&mut self.model, Msg::Drawn(screen.hits.into())) {
             self.apply(effect);
         }
