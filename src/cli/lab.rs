@@ -63,8 +63,9 @@ fn serve(verb: &LabVerb) -> Result<Code, Failure> {
 }
 
 fn write(path: &Path, text: &str) -> Result<(), Failure> {
-    std::fs::write(path, text)
-        .map_err(|e| Failure::usage(format!("{}: {e}", path.display()), "give a file that can be written with --site-out"))
+    std::fs::write(path, text).map_err(|e| {
+        Failure::usage(format!("{}: {e}", path.display()), "give a file that can be written with --site-out")
+    })
 }
 
 /// The lab's directory, from the site file's exit-node command: `… lab-enter DIR/lab.sock`.
@@ -81,7 +82,10 @@ fn dir_of(site: &Site) -> Option<PathBuf> {
 fn fault(global: &Global, action: &FaultAction) -> Result<Code, Failure> {
     let site = open::site(global)?;
     let dir = dir_of(&site).ok_or_else(|| {
-        Failure::usage("this site is not a lab's", "give the site file that `lab --site-out FILE` wrote with --site FILE")
+        Failure::usage(
+            "this site is not a lab's",
+            "give the site file that `lab --site-out FILE` wrote with --site FILE",
+        )
     })?;
     let request = match action {
         FaultAction::On { fault } => Request::FaultOn { fault: fault.clone() },

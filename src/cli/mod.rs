@@ -114,7 +114,9 @@ fn run(cli: Cli) -> Result<Code, Failure> {
         Some(Verb::Demo { lab }) => screen::demo(&global, &lab),
         Some(Verb::Lab(verb)) => lab::run(&global, &verb),
         Some(Verb::Numbering { index, name, output }) => numbers(&global, index, name.as_deref(), output),
-        Some(Verb::Get { kind, tenant, output, timeout }) => get::run(&global, kind, tenant.as_deref(), output, timeout),
+        Some(Verb::Get { kind, tenant, output, timeout }) => {
+            get::run(&global, kind, tenant.as_deref(), output, timeout)
+        }
         Some(Verb::Snat { tenant, watch, output }) => snat::run(&global, tenant.as_deref(), watch, output),
         Some(Verb::Render(request)) => render::run(&global, &request),
         Some(Verb::Completions { shell }) => {
@@ -130,8 +132,7 @@ fn run(cli: Cli) -> Result<Code, Failure> {
 
 fn numbers(global: &args::Global, index: Option<u64>, name: Option<&str>, output: Format) -> Result<Code, Failure> {
     let site = open::site(global)?;
-    let request =
-        numbering::Request { plan: &site.numbering, site: &site.name, domain: &site.domain, index, name };
+    let request = numbering::Request { plan: &site.numbering, site: &site.name, domain: &site.domain, index, name };
     let format = match output {
         Format::Table => numbering::Format::Table,
         Format::Json => numbering::Format::Json,

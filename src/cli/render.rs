@@ -83,7 +83,8 @@ async fn draw(global: &Global, request: &RenderArgs, site: &Arc<Site>, size: (u1
     let clock = clock::system();
     let mut feed = Feed::start(site, Clients::connect(site).await, &clock);
     let inv = get::picture(&mut feed, Kind::Workloads, Duration::from_secs(30)).await;
-    let inv = if needs_exit(&inv) { get::picture(&mut feed, Kind::Tenants, Duration::from_secs(30)).await } else { inv };
+    let inv =
+        if needs_exit(&inv) { get::picture(&mut feed, Kind::Tenants, Duration::from_secs(30)).await } else { inv };
     let now = request.at.unwrap_or_else(|| clock());
     let mut model = Model::new(site.name.clone(), size, now, style.look, style.keymap);
     model.mode_word = request.demo.then_some("DEMO");

@@ -25,9 +25,8 @@ fn user_files(dir: &Path) -> Result<Vec<TextFile>, Failure> {
     let Ok(entries) = std::fs::read_dir(dir) else { return Ok(Vec::new()) };
     let mut files = Vec::new();
     for path in entries.flatten().map(|e| e.path()).filter(|p| p.extension().is_some_and(|e| e == "toml")) {
-        let text = std::fs::read_to_string(&path).map_err(|e| {
-            Failure::usage(format!("{}: {e}", path.display()), "make it readable, or move it away")
-        })?;
+        let text = std::fs::read_to_string(&path)
+            .map_err(|e| Failure::usage(format!("{}: {e}", path.display()), "make it readable, or move it away"))?;
         let name = path.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
         files.push(TextFile { name, path: path.display().to_string(), text });
     }

@@ -4,7 +4,7 @@
 //! case letter instead of shift and a letter, `backtab` instead of shift-tab. What nobody can act on (releases, keys
 //! that only modify) is dropped.
 
-use std::io;
+use std::{io, time::Duration};
 
 use crossterm::event::{
     Event, EventStream, KeyCode as TermCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEvent,
@@ -153,6 +153,9 @@ const fn from_button(button: MouseButton) -> Button {
     }
 }
 
+/// How long [`Inputs::pause`] waits for the reader to let go of the terminal.
+pub const PAUSE_LIMIT: Duration = Duration::from_millis(50);
+
 /// The events of the terminal as they come.
 #[derive(Debug, Default)]
 pub struct Inputs {
@@ -166,9 +169,13 @@ impl Inputs {
         Self { stream: Some(EventStream::new()) }
     }
 
-    /// Stops reading the terminal, so that an editor gets every key.
+    /// Stops reading the terminal, so that an editor gets every key. Takes [`PAUSE_LIMIT`] at most.
     pub fn pause(&mut self) {
-        self.stream = None;
+        if self.stream.take().is_some() {
+            // The library tells its reader to stop by a wake-up. Left over, it would hide a key that arrives with it
+            // until the next one; and while the reader still runs, the editor would miss keys. This waits for both.
+            let _ = crossterm::event::poll(PAUSE_LIMIT);
+        }
     }
 
     /// Reads the terminal again.

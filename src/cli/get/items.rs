@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use crate::inventory::{Fact, FieldDiff, Flow, Inventory, Layer, Origin, PendingEdit, Seen, Tenant, VnetRow, Vrf, Workload};
+use crate::inventory::{
+    Fact, FieldDiff, Flow, Inventory, Layer, Origin, PendingEdit, Seen, Tenant, VnetRow, Vrf, Workload,
+};
 
 /// Puts a value, or `null` and the reason.
 struct Item {
@@ -135,19 +137,21 @@ pub(super) fn vrf(v: &Vrf) -> Value {
         "diffs": diffs(&v.diffs),
     }))
     .seen("routes", &v.routes, |routes| {
-        json!(routes
-            .iter()
-            .map(|(r, why)| json!({
-                "dst": r.dst.to_string(),
-                "kind": r.kind,
-                "gateway": r.gateway.map(|g| g.to_string()),
-                "dev": r.dev,
-                "protocol": r.protocol,
-                "metric": r.metric,
-                "state": why.class,
-                "why": why.words,
-            }))
-            .collect::<Vec<_>>())
+        json!(
+            routes
+                .iter()
+                .map(|(r, why)| json!({
+                    "dst": r.dst.to_string(),
+                    "kind": r.kind,
+                    "gateway": r.gateway.map(|g| g.to_string()),
+                    "dev": r.dev,
+                    "protocol": r.protocol,
+                    "metric": r.metric,
+                    "state": why.class,
+                    "why": why.words,
+                }))
+                .collect::<Vec<_>>()
+        )
     })
     .done()
 }
@@ -165,17 +169,19 @@ fn flow(f: &Flow) -> Value {
 pub(super) fn snat(v: &Vrf) -> Value {
     Item::new(json!({ "tenant": v.tenant, "node": v.node }))
         .seen("rules", &v.snat, |rules| {
-            json!(rules
-                .iter()
-                .map(|r| json!({
-                    "engine": r.engine,
-                    "source": r.source.map(|s| s.to_string()),
-                    "out_interface": r.out_interface,
-                    "to_source": r.to_source.map(|s| s.to_string()),
-                    "new_connections": r.new_connections,
-                    "text": r.text,
-                }))
-                .collect::<Vec<_>>())
+            json!(
+                rules
+                    .iter()
+                    .map(|r| json!({
+                        "engine": r.engine,
+                        "source": r.source.map(|s| s.to_string()),
+                        "out_interface": r.out_interface,
+                        "to_source": r.to_source.map(|s| s.to_string()),
+                        "new_connections": r.new_connections,
+                        "text": r.text,
+                    }))
+                    .collect::<Vec<_>>()
+            )
         })
         .seen("flow", &v.flow, flow)
         .seen("vnet_bytes_per_second", &v.vnet_bytes_s, |b| json!(b))
@@ -206,16 +212,18 @@ pub(super) fn vnet(v: &VnetRow) -> Value {
         "diffs": diffs(&v.diffs),
     }))
     .seen("subnets", &v.subnets, |subnets| {
-        json!(subnets
-            .iter()
-            .map(|s| json!({
-                "cidr": s.cidr,
-                "gateway": s.gateway.map(|g| g.to_string()),
-                "snat": s.snat,
-                "change": s.change,
-                "derived": s.derived,
-            }))
-            .collect::<Vec<_>>())
+        json!(
+            subnets
+                .iter()
+                .map(|s| json!({
+                    "cidr": s.cidr,
+                    "gateway": s.gateway.map(|g| g.to_string()),
+                    "snat": s.snat,
+                    "change": s.change,
+                    "derived": s.derived,
+                }))
+                .collect::<Vec<_>>()
+        )
     })
     .done()
 }

@@ -145,9 +145,9 @@ fn known_tenant(inv: &Inventory, name: &str) -> Result<(), Failure> {
 }
 
 fn code(inv: &Inventory, kind: Kind, list: &Seen<Vec<Value>>, now: Timestamp) -> Code {
-    let late = sources(kind).iter().any(|id| {
-        !matches!(inv.sources.get(*id).status(now), SourceStatus::Off | SourceStatus::Fresh)
-    });
+    let late = sources(kind)
+        .iter()
+        .any(|id| !matches!(inv.sources.get(*id).status(now), SourceStatus::Off | SourceStatus::Fresh));
     let holes = |item: &Value| item.get("unknown").and_then(Value::as_object).is_some_and(|u| !u.is_empty());
     let off = |item: &Value| kind == Kind::Tenants && only_off(inv, item);
     let unknown = list.as_ref().map_or(true, |items| items.iter().any(|i| holes(i) && !off(i)));
@@ -157,9 +157,8 @@ fn code(inv: &Inventory, kind: Kind, list: &Seen<Vec<Value>>, now: Timestamp) ->
 /// Whether what a tenant item does not know is only what the site does not have.
 fn only_off(inv: &Inventory, item: &Value) -> bool {
     let name = item.get("name").and_then(Value::as_str).unwrap_or_default();
-    inv.tenant(name).is_some_and(|t| {
-        t.layers.all().iter().all(|(_, _, l)| l.gap.as_ref().is_none_or(|g| g.kind == GapKind::Off))
-    })
+    inv.tenant(name)
+        .is_some_and(|t| t.layers.all().iter().all(|(_, _, l)| l.gap.as_ref().is_none_or(|g| g.kind == GapKind::Off)))
 }
 
 /// What a headless read looks at: everything, counters live.

@@ -15,10 +15,12 @@ impl Clients {
 }
 
 async fn proxmox_client(site: &Site) -> Result<proxmox::Client, Unusable> {
-    let secret = site.proxmox.token.read().await.map_err(|e| Unusable {
-        text: format!("[proxmox] token: {e}"),
-        help: Some(e.help().to_owned()),
-    })?;
+    let secret = site
+        .proxmox
+        .token
+        .read()
+        .await
+        .map_err(|e| Unusable { text: format!("[proxmox] token: {e}"), help: Some(e.help().to_owned()) })?;
     let token = Zeroizing::new(secret.expose().to_owned());
     proxmox::Client::new(&site.proxmox, token, http::Limits::default())
         .map_err(|e| Unusable { text: format!("[proxmox] {e}"), help: Some(e.help()) })
