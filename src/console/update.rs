@@ -96,7 +96,7 @@ fn take_time(model: &mut Model, now: jiff::Timestamp) {
 
 fn take_input(model: &mut Model, input: Input) -> Vec<Effect> {
     match input {
-        Input::Key(key) => take_key(model, keymap::normal(key)),
+        Input::Key(key) => take_key(model, key.normal()),
         Input::Mouse(mouse) if model.layout() != Layout::TooSmall => mouse::take(model, mouse),
         Input::Paste(text) if model.layout() != Layout::TooSmall => {
             overlay::paste(model, &text);

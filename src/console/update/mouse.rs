@@ -15,13 +15,17 @@ use crate::terminal::input::{Button, Mouse, MouseKind};
 /// Rows a notch of the wheel moves.
 const NOTCH: isize = 3;
 
+/// With a modifier held the mouse belongs to the terminal.
 pub(super) fn take(model: &mut Model, mouse: Mouse) -> Vec<Effect> {
+    if mouse.ctrl || mouse.alt || mouse.shift {
+        return Vec::new();
+    }
     let at = (mouse.x, mouse.y);
     match mouse.kind {
         MouseKind::Down(Button::Left) => click(model, at),
         MouseKind::ScrollUp => wheel(model, at, -NOTCH),
         MouseKind::ScrollDown => wheel(model, at, NOTCH),
-        _ => Vec::new(),
+        MouseKind::Down(_) | MouseKind::Up(_) | MouseKind::Drag(_) => Vec::new(),
     }
 }
 
