@@ -214,10 +214,12 @@ async fn api_and_exit_node_agree_at_full_size() {
             .count()
     );
     let (nat, ..) = on_node(&lab, "iptables-save -c -t nat").await;
+    let fabrics = client.get("/cluster/sdn/fabrics/all").await;
     for vnet in client.get("/cluster/sdn/vnets").await.as_array().unwrap() {
         let name = vnet["vnet"].as_str().unwrap();
         let vxlan = links.iter().find(|link| link["ifname"] == format!("vxlan_{name}")).expect("a vxlan for each VNet");
         assert_eq!(vxlan["linkinfo"]["info_data"]["id"], vnet["tag"]);
+        assert_eq!(vxlan["linkinfo"]["info_data"]["local"], fabrics["nodes"][0]["ip"]);
         let subnets = client.get(&format!("/cluster/sdn/vnets/{name}/subnets")).await;
         let subnet = &subnets.as_array().unwrap()[0];
         let bridge = links.iter().find(|link| link["ifname"] == name).expect("a bridge for each VNet");
