@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use super::super::moment;
-use super::super::sdn::{Kind, Tree, scalar, subnet_parts};
-use super::super::state::{LocalStanza, Node, World};
+use crate::lab::moment;
+use crate::lab::sdn::{Kind, Tree, scalar, subnet_parts};
+use crate::lab::state::{LocalStanza, Node, World};
 
 /// Whether a comma list option of a zone names a node; `otherwise` where the option is absent.
 fn names(tree: &Tree, zone: &str, option: &str, node: &str, otherwise: bool) -> bool {
