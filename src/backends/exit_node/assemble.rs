@@ -330,3 +330,7 @@ fn sdn_version(frame: &Frame) -> Read<u64> {
     let version = line.strip_prefix("#version:").and_then(|v| v.trim().parse().ok());
     version.ok_or_else(|| unread(what, UnreadKind::Unparsable, "its first line is not #version:N"))
 }
+
+#[cfg(test)]
+#[path = "assemble_tests.rs"]
+mod tests;
