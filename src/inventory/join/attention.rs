@@ -18,7 +18,8 @@ pub(super) fn rows(inv: &Inventory, readings: &Readings) -> Vec<Attention> {
     if inv.sources.get(SourceId::Pve).error.is_none() {
         cluster(inv, &mut out);
         fabric(inv, &mut out);
-        workloads(inv, &mut out);
+        // Where zones are hidden, a VM of an index without a zone in sight is no finding.
+        workloads(inv, readings.pve.as_ref().is_some_and(|p| p.zones_hidden.is_some()), &mut out);
         pending(inv, &mut out);
     }
     out.sort_by(|a, b| {
@@ -147,8 +148,8 @@ fn fabric(inv: &Inventory, out: &mut Vec<Attention>) {
     }
 }
 
-fn workloads(inv: &Inventory, out: &mut Vec<Attention>) {
-    for w in &inv.workloads {
+fn workloads(inv: &Inventory, zones_hidden: bool, out: &mut Vec<Attention>) {
+    for w in inv.workloads.iter().filter(|w| !zones_hidden || inv.tenant(&w.tenant).is_some()) {
         let place = format!("{}/{}", w.tenant, w.name);
         let target = ObjectId::Workload(w.vmid);
         if let Origin::Foreign(how) = &w.origin {

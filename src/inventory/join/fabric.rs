@@ -88,6 +88,7 @@ fn vnet_row(cx: &Cx<'_>, sdn: &SdnConfig, v: &Sdn<Vnet>, vnet: &Vnet) -> VnetRow
     let subnets = subnets(cx, sdn, v, vnet, seed);
     let mut diffs = Vec::new();
     if let Some(seed) = seed {
+        diffs.extend(tag_clash(sdn, vnet));
         if ours.is_none_or(|(index, _)| index != seed.index) {
             let band = cx.site.numbering.vnet_vni_base_of(seed.index);
             let seen = vnet.tag.map_or("–".to_owned(), |t| t.to_string());
@@ -129,6 +130,29 @@ fn vnet_row(cx: &Cx<'_>, sdn: &SdnConfig, v: &Sdn<Vnet>, vnet: &Vnet) -> VnetRow
         word,
         diffs,
     }
+}
+
+/// Another VNet with the same tag, or a zone with it as VRF VNI: on the wire they are one.
+fn tag_clash(sdn: &SdnConfig, vnet: &Vnet) -> Option<FieldDiff> {
+    let tag = vnet.tag?;
+    let other = sdn.vnets.iter().filter_map(|v| v.current()).find(|v| v.tag == Some(tag) && v.vnet != vnet.vnet);
+    let zone = || sdn.zones.iter().filter_map(|z| z.current()).find(|z| z.vrf_vxlan == Some(tag));
+    let whose = other.map(|v| format!("VNet {}", v.vnet)).or_else(|| zone().map(|z| format!("zone {}", z.zone)))?;
+    Some(diff(
+        format!("VNet {}", clean(&vnet.vnet)),
+        "tag",
+        format!("{tag}, its own"),
+        format!("shared with {}", clean(&whose)),
+    ))
+}
+
+/// Another zone with the same VRF VNI: their routes end up in one VRF.
+fn vni_clash(sdn: &SdnConfig, zone: &Zone) -> Option<FieldDiff> {
+    let vni = zone.vrf_vxlan?;
+    let other =
+        sdn.zones.iter().filter_map(|z| z.current()).find(|z| z.vrf_vxlan == Some(vni) && z.zone != zone.zone)?;
+    let seen = format!("shared with zone {}", clean(&other.zone));
+    Some(diff(format!("zone {}", clean(&zone.zone)), "vrf-vxlan", format!("{vni}, its own"), seen))
 }
 
 fn subnets(cx: &Cx<'_>, sdn: &SdnConfig, v: &Sdn<Vnet>, vnet: &Vnet, seed: Option<&Seed>) -> Seen<Vec<SubnetRow>> {
@@ -210,7 +234,7 @@ pub(super) fn layer(cx: &Cx<'_>, seed: &Seed) -> Layer {
         return Layer::known(Presence::Absent, Class::Absent, "absent");
     };
     let Some(zone) = z.current() else { return Layer::known(Presence::Absent, Class::Absent, "absent") };
-    let mut diffs = zone_diffs(cx, zone);
+    let mut diffs: Vec<FieldDiff> = vni_clash(sdn, zone).into_iter().chain(zone_diffs(cx, zone)).collect();
     let first = vnet_id(&seed.name, 0);
     let vnet = find_vnet(sdn, &first);
     match vnet.and_then(|v| v.current().map(|c| (v, c))) {
@@ -235,7 +259,8 @@ pub(super) fn layer(cx: &Cx<'_>, seed: &Seed) -> Layer {
     }
     if let Some(d) = diffs.first() {
         let words = brief(d);
-        let class = if d.observed == "absent" { Class::Fault } else { Class::Differs };
+        let broken = |d: &FieldDiff| d.observed == "absent" || d.observed.starts_with("shared with ");
+        let class = if diffs.iter().any(broken) { Class::Fault } else { Class::Differs };
         let mut layer = Layer::known(Presence::Differs, class, words);
         layer.diffs = diffs;
         return layer;

@@ -15,9 +15,6 @@ use crate::text::clean;
 pub(super) fn rows(cx: &Cx<'_>) -> Seen<Vec<Workload>> {
     let Some(pve) = cx.pve else { return Err(cx.pve_gap("the guest list")) };
     let resources = pve.resources.as_ref().map_err(Clone::clone)?;
-    if let Some(gap) = &pve.guests_hidden {
-        return Err(gap.clone());
-    }
     cx.sdn()?;
     let mut rows: Vec<(usize, Workload)> = resources
         .vms
@@ -29,6 +26,9 @@ pub(super) fn rows(cx: &Cx<'_>) -> Seen<Vec<Workload>> {
             Some((order, row))
         })
         .collect();
+    if let (true, Some(gap)) = (rows.is_empty(), &pve.guests_hidden) {
+        return Err(gap.clone());
+    }
     rows.sort_by_key(|(order, w)| (*order, w.vmid));
     Ok(rows.into_iter().map(|(_, w)| w).collect())
 }
@@ -52,7 +52,12 @@ fn row(cx: &Cx<'_>, vm: &Vm) -> Option<Workload> {
         (None, Some((index, _)), None) => (
             Arc::from("–"),
             None,
-            Origin::Foreign(format!("VMID {} belongs to index {}, which no tenant holds", vm.vmid, index.get())),
+            Origin::Foreign(format!(
+                "VMID {} belongs to index {}, which no {} holds",
+                vm.vmid,
+                index.get(),
+                cx.anybody()
+            )),
         ),
         (None, None, None) => return None,
     };
@@ -188,16 +193,22 @@ fn diffs(cx: &Cx<'_>, vm: &Vm, config: &VmConfig, seed: &Seed, k: u32) -> Vec<Fi
 }
 
 /// The workloads layer of one tenant.
-pub(super) fn layer(own: &[Workload], gap: Option<&Gap>) -> Layer {
+///
+/// `gap` = why nothing can be said; `hidden` = why there may be more than is shown.
+pub(super) fn layer(own: &[Workload], gap: Option<&Gap>, hidden: Option<&Gap>) -> Layer {
     if let Some(gap) = gap {
         return Layer::unknown(gap.clone());
+    }
+    if let (true, Some(hidden)) = (own.is_empty(), hidden) {
+        return Layer::unknown(hidden.clone());
     }
     if own.is_empty() {
         return Layer::known(Presence::Absent, Class::Absent, "none");
     }
     let running = own.iter().filter(|w| w.status == "running").count();
     let unknown = own.iter().filter(|w| w.class == Class::Unknown).count();
-    let words = format!("{running} of {} running", own.len());
+    let more = if hidden.is_some() { ", others hidden" } else { "" };
+    let words = format!("{running} of {} running{more}", own.len());
     if unknown > 0 {
         let mut layer = Layer::known(Presence::Unknown, Class::Unknown, format!("{unknown} of {} unknown", own.len()));
         layer.gap = Some(Gap::new(super::GapKind::NoAnswer, "the node that carries them does not answer"));

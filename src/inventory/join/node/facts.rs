@@ -19,6 +19,16 @@ fn gap(label: &'static str, gap: Gap) -> Fact {
 
 /// All facts in order.
 pub(super) fn all(s: &Subject<'_>, r: &Reading) -> Vec<Fact> {
+    if let (false, Ok(links)) = (s.applied, seen(&r.links))
+        && !links.iter().any(|l| l.name == s.device)
+    {
+        return LABELS.map(|label| fact(label, Class::Absent, "the zone is not applied", "not applied")).into();
+    }
+    if !s.leaves_here {
+        let elsewhere = |label| fact(label, Class::Absent, "the zone leaves by another exit node", "elsewhere");
+        let [_, rest @ ..] = LABELS.map(elsewhere);
+        return std::iter::once(link(s, r)).chain(rest).collect();
+    }
     vec![link(s, r), default(s, r), snat(s, r), forwarding(s, r), null_routes(s, r), frr(s, r)]
 }
 
@@ -132,6 +142,7 @@ fn snat(s: &Subject<'_>, r: &Reading) -> Fact {
                 let dev = r.out_interface.as_deref().unwrap_or("–");
                 fact("SNAT", Class::Fault, format!("bound to {dev}, not {transit}"), "wrong")
             }
+            (None, _) if s.subnet_waits => fact("SNAT", Class::Absent, "the subnet is not applied", "not applied"),
             (None, Some(false)) => fact("SNAT", Class::Differs, "off at the subnet, no rule", "off"),
             (None, _) => fact("SNAT", Class::Fault, format!("no rule on {transit}"), "absent"),
         };
