@@ -1,8 +1,16 @@
 //! The reading engine on a whole lab: sources that fail, answer late or refuse leave each other alone and recover.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests, which should stop")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "helpers of tests, which should stop"
+)]
 
 mod common;
+#[path = "feed/faults.rs"]
+mod faults;
 
 use std::time::{Duration, Instant};
 

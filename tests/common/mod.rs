@@ -60,6 +60,20 @@ impl Bench {
         .await
     }
 
+    /// A picture after now in which every source was read again or failed.
+    pub async fn tried(&mut self) -> Arc<Inventory> {
+        let now = Timestamp::now();
+        self.feed.refresh(None);
+        self.until("a new picture", |inv| {
+            let tried = |id| {
+                let health = inv.sources.get(id);
+                health.error.is_some() || health.observed_at.is_some_and(|at| at >= now)
+            };
+            tried(SourceId::Pve) && tried(SourceId::Exit) && complete(inv)
+        })
+        .await
+    }
+
     /// Time until a source's next reading after it was asked for one.
     pub async fn latency(&mut self, id: SourceId) -> Duration {
         let before = self.feed.inventory.borrow().sources.get(id).observed_at;
@@ -103,7 +117,10 @@ fn unread<T>(seen: &Seen<T>) -> bool {
 /// Whether nothing waits to be read for the first time.
 pub fn complete(inv: &Inventory) -> bool {
     !inv.workloads.iter().any(|w| unread(&w.address) || unread(&w.pending))
-        && !inv.vnets.iter().any(|v| unread(&v.subnets) || v.nodes.is_empty())
+        && !inv
+            .vnets
+            .iter()
+            .any(|v| unread(&v.subnets) || v.nodes.is_empty() && inv.sources.get(SourceId::Pve).gaps.is_empty())
 }
 
 /// The picture without what changes by itself: counters, loads, ages, tasks.

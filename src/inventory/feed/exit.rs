@@ -74,11 +74,16 @@ impl Worker {
             source: SourceId::Exit,
             node: Some(self.node.clone()),
             kind: kind(error),
-            text: error.to_string().into(),
+            text: self.named(error.to_string()).into(),
             help: Some(error.help().into()),
             at,
             next_try: at.checked_add(pause).ok(),
         }
+    }
+
+    /// The text with the node's name in it: a command's own name says little.
+    fn named(&self, text: String) -> String {
+        if text.contains(&self.node) { text } else { format!("{}: {text}", self.node) }
     }
 
     /// Waits for the next turn: the pause, a wish to read now, or counters coming on screen. `None` = all is over.

@@ -66,7 +66,7 @@ impl Details {
     pub(super) fn follow(&mut self, lists: &Lists) {
         self.done.clear();
         if lists.guests_known() {
-            let guests: BTreeSet<u32> = lists.guests().map(|(vmid, _)| vmid).collect();
+            let guests: BTreeSet<u32> = lists.vms().iter().map(|vm| vm.vmid).collect();
             self.configs.retain(|vmid, _| guests.contains(vmid));
             self.pending.retain(|vmid, _| guests.contains(vmid));
             self.dirty.retain(|i| !matches!(i, Item::Vm { vmid, .. } if !guests.contains(vmid)));
@@ -81,6 +81,7 @@ impl Details {
         let names: BTreeSet<String> = subnets(lists).map(|(vnet, _)| vnet.to_owned()).collect();
         self.subnets.retain(|vnet, _| names.contains(vnet));
         let carried: BTreeSet<Place> = zones(lists).into_iter().collect();
+        // What a node carries is not known while it does not answer.
         self.zones.retain(|key, _| carried.contains(key));
         self.dirty.retain(|i| match i {
             Item::Vm { .. } => true,

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use super::proxmox::gap;
 use crate::backends::proxmox::endpoints::{self, Endpoint};
 use crate::backends::proxmox::model::{
-    ClusterStatus, LockState, NodeStatus, Permissions, Resources, SdnConfig, Task, Version,
+    ClusterStatus, LockState, NodeStatus, Permissions, Resources, SdnConfig, Task, Version, Vm,
 };
 use crate::backends::proxmox::{Client, Error, Need, SdnRead, SubnetsOf};
 use crate::inventory::PveReading;
@@ -45,10 +45,14 @@ impl Lists {
         self.alive
     }
 
-    /// Guests: VMID, node.
+    /// Guests whose node answers: VMID, node.
     pub(super) fn guests(&self) -> impl Iterator<Item = (u32, &str)> {
-        let vms = self.resources.as_ref().and_then(|r| r.as_ref().ok()).map(|r| r.vms.as_slice()).unwrap_or_default();
-        vms.iter().filter(|vm| !vm.template && vm.status != "unknown").map(|vm| (vm.vmid, vm.node.as_str()))
+        self.vms().iter().filter(|vm| !vm.template && vm.status != "unknown").map(|vm| (vm.vmid, vm.node.as_str()))
+    }
+
+    /// Everything in the guest list.
+    pub(super) fn vms(&self) -> &[Vm] {
+        self.resources.as_ref().and_then(|r| r.as_ref().ok()).map(|r| r.vms.as_slice()).unwrap_or_default()
     }
 
     /// SDN configuration.
@@ -135,7 +139,7 @@ impl Lists {
     /// Whether the token is accepted and shown neither zones nor guests: a denial of the source as a whole.
     fn sees_nothing(&self) -> bool {
         let no_zones = matches!(&self.sdn, Some(Err(gap)) if gap.kind == GapKind::Denied);
-        no_zones && self.guests_hidden.is_some() && self.guests().next().is_none()
+        no_zones && self.guests_hidden.is_some() && self.vms().is_empty()
     }
 
     /// The reading so far, details still empty.

@@ -102,7 +102,9 @@ fn vnet_row(cx: &Cx<'_>, sdn: &SdnConfig, v: &Sdn<Vnet>, vnet: &Vnet) -> VnetRow
     let change = if v.change == Change::None { waits.unwrap_or_default() } else { v.change };
     let nodes = realised(cx, vnet);
     let broken = nodes.iter().find_map(|(node, s)| match s {
-        Ok(s) if s != "available" && s != "pending" => Some(format!("{s} on {}", cx.site.short_name(node))),
+        Ok(s) if !matches!(s.as_str(), "available" | "pending" | "unknown") => {
+            Some(format!("{s} on {}", cx.site.short_name(node)))
+        }
         _ => None,
     });
     let (class, word) = match (change, broken) {
@@ -252,18 +254,24 @@ pub(super) fn layer(cx: &Cx<'_>, seed: &Seed) -> Layer {
         layer.diffs = diffs;
         return layer;
     }
-    if let Some(words) = unrealised(cx, zone) {
+    let realised = unrealised(cx, zone);
+    if let Some(Ok(words)) = realised {
         let mut layer = Layer::known(Presence::Differs, Class::Fault, words);
         layer.diffs = diffs;
         return layer;
     }
     if let Some(d) = diffs.first() {
         let words = brief(d);
-        let broken = |d: &FieldDiff| d.observed == "absent" || d.observed.starts_with("shared with ");
+        // Without an exit node there is no way out at all.
+        let closed = |d: &FieldDiff| d.field == "exitnodes" && d.observed == "–";
+        let broken = |d: &FieldDiff| d.observed == "absent" || d.observed.starts_with("shared with ") || closed(d);
         let class = if diffs.iter().any(broken) { Class::Fault } else { Class::Differs };
         let mut layer = Layer::known(Presence::Differs, class, words);
         layer.diffs = diffs;
         return layer;
+    }
+    if let Some(Err(gap)) = realised {
+        return Layer::unknown(gap);
     }
     if vnet.is_some() && !sdn.subnets.contains_key(&first) {
         let told = cx.pve.and_then(|p| p.subnet_gaps.get(&first)).cloned();
@@ -297,18 +305,24 @@ fn sdn_waits(sdn: &SdnConfig, zone: &Sdn<Zone>, name: &str) -> Option<(Change, S
         .map(|s| (s.change, "subnet".to_owned()))
 }
 
-/// What a node says of the zone when it is not "available".
-fn unrealised(cx: &Cx<'_>, zone: &Zone) -> Option<String> {
+/// What a node says of the zone when it is not "available": broken there, or not known because the node is silent.
+fn unrealised(cx: &Cx<'_>, zone: &Zone) -> Option<Result<String, Gap>> {
     let resources = cx.pve?.resources.as_ref().ok()?;
-    resources
-        .zones
-        .iter()
-        .filter(|s| s.zone == zone.zone && (zone.nodes.is_empty() || zone.nodes.contains(&s.node)))
-        .find(|s| s.status != "available")
-        .map(|s| match s.status.as_str() {
-            "pending" => format!("not realised on {}", cx.site.short_name(&s.node)),
-            other => format!("{} on {}", clean(other), cx.site.short_name(&s.node)),
+    let due = |node: &String| zone.nodes.is_empty() || zone.nodes.contains(node);
+    let states = || resources.zones.iter().filter(|s| s.zone == zone.zone && due(&s.node) && s.status != "available");
+    let broken = states().find(|s| s.status != "unknown").map(|s| {
+        let node = cx.site.short_name(&s.node);
+        Ok(if s.status == "pending" {
+            format!("not realised on {node}")
+        } else {
+            format!("{} on {node}", clean(&s.status))
         })
+    });
+    let silent = || {
+        let node = cx.site.short_name(&states().next()?.node);
+        Some(Err(Gap::new(GapKind::NoAnswer, format!("{node} does not answer: what it carries is not known"))))
+    };
+    broken.or_else(silent)
 }
 
 fn zone_diffs(cx: &Cx<'_>, zone: &Zone) -> Vec<FieldDiff> {

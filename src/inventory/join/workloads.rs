@@ -5,7 +5,7 @@ use std::sync::Arc;
 use jiff::SignedDuration;
 
 use super::super::entities::{Layer, Origin, Workload};
-use super::super::source::{Gap, Seen};
+use super::super::source::{Gap, GapKind, Seen};
 use super::super::{Class, FieldDiff, Presence};
 use super::{Cx, Seed, diff, vnet_id};
 use crate::backends::proxmox::model::{Vm, VmConfig};
@@ -33,14 +33,23 @@ pub(super) fn rows(cx: &Cx<'_>) -> Seen<Vec<Workload>> {
     Ok(rows.into_iter().map(|(_, w)| w).collect())
 }
 
-/// The configuration of a VM: read, refused, or not read yet.
-fn config(cx: &Cx<'_>, vmid: u32) -> Seen<Arc<VmConfig>> {
-    let missing = || Err(Gap::not_read("this VM's configuration"));
-    cx.pve.and_then(|p| p.configs.get(&vmid)).map_or_else(missing, Clone::clone)
+/// The configuration of a VM: read, refused, not read yet, or out of reach with its node.
+fn config(cx: &Cx<'_>, vm: &Vm) -> Seen<Arc<VmConfig>> {
+    let missing = || Err(unread(cx, vm, "this VM's configuration"));
+    cx.pve.and_then(|p| p.configs.get(&vm.vmid)).map_or_else(missing, Clone::clone)
+}
+
+/// Why something of a VM was not read.
+fn unread(cx: &Cx<'_>, vm: &Vm, what: &str) -> Gap {
+    if vm.status == "unknown" {
+        let node = clean(cx.site.short_name(&vm.node));
+        return Gap::new(GapKind::NoAnswer, format!("{node} does not answer: {what} is not known"));
+    }
+    Gap::not_read(what)
 }
 
 fn row(cx: &Cx<'_>, vm: &Vm) -> Option<Workload> {
-    let config = config(cx, vm.vmid);
+    let config = config(cx, vm);
     let band = cx.site.numbering.index_of_vmid(vm.vmid);
     let holder = band.and_then(|(index, _)| cx.seeds.iter().find(|s| s.index == index));
     let guest_of = on_vnet(cx, config.as_ref().ok().map(|c| &**c)).or_else(|| named_like(cx, vm));
@@ -126,7 +135,7 @@ fn build(
         uuid: field(|c| c.smbios_uuid.clone()),
         agent: config.as_ref().map(|c| c.agent).map_err(Clone::clone),
         pending: pending.map_or_else(
-            || Err(Gap::not_read("its pending options")),
+            || Err(unread(cx, vm, "what waits for a cold start")),
             |p| {
                 let waits = |o: &&crate::backends::proxmox::model::PendingOption| o.pending.is_some() || o.delete;
                 p.as_ref().map_err(Clone::clone).map(|p| p.iter().filter(waits).map(|o| o.key.clone()).collect())
@@ -211,7 +220,7 @@ pub(super) fn layer(own: &[Workload], gap: Option<&Gap>, hidden: Option<&Gap>) -
     let words = format!("{running} of {} running{more}", own.len());
     if unknown > 0 {
         let mut layer = Layer::known(Presence::Unknown, Class::Unknown, format!("{unknown} of {} unknown", own.len()));
-        layer.gap = Some(Gap::new(super::GapKind::NoAnswer, "the node that carries them does not answer"));
+        layer.gap = Some(Gap::new(GapKind::NoAnswer, "the node that carries them does not answer"));
         return layer;
     }
     let diffs: Vec<FieldDiff> = own.iter().flat_map(|w| w.diffs.clone()).collect();
