@@ -12,10 +12,11 @@ mod common;
 #[path = "feed/faults.rs"]
 mod faults;
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use common::{Bench, assert_same, status, told};
 use deevnet_console::inventory::{GapKind, Inventory, Presence, SourceId, SourceStatus};
+use tokio::time::Instant;
 
 /// What a source fault must look like.
 struct Case {

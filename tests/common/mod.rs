@@ -6,20 +6,20 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use deevnet_console::inventory::feed::{Clients, Clock, Feed};
 use deevnet_console::inventory::{Gap, GapKind, Inventory, Seen, SourceId, SourceStatus};
 use deevnet_console::lab::{Lab, LabOptions};
 use deevnet_console::site::Site;
-use jiff::Timestamp;
+use tokio::time::Instant;
 
 /// No test waits longer for anything.
 pub const LIMIT: Duration = Duration::from_secs(90);
 
 /// The system's clock.
 pub fn clock() -> Clock {
-    Arc::new(Timestamp::now)
+    deevnet_console::runtime::clock::system()
 }
 
 /// A lab, its site, and a feed that reads it.
@@ -51,7 +51,7 @@ impl Bench {
 
     /// A picture of which every part was read after now.
     pub async fn fresh(&mut self) -> Arc<Inventory> {
-        let now = Timestamp::now();
+        let now = clock()();
         self.feed.refresh(None);
         self.until("a fresh picture", |inv| {
             let read = |id| inv.sources.get(id).observed_at.is_some_and(|at| at >= now);
@@ -62,7 +62,7 @@ impl Bench {
 
     /// A picture after now in which every source was read again or failed.
     pub async fn tried(&mut self) -> Arc<Inventory> {
-        let now = Timestamp::now();
+        let now = clock()();
         self.feed.refresh(None);
         self.until("a new picture", |inv| {
             let tried = |id| {
@@ -157,7 +157,7 @@ pub fn assert_same(what: &str, before: &Inventory, after: &Inventory) {
 
 /// Status of a source now.
 pub fn status(inv: &Inventory, id: SourceId) -> SourceStatus {
-    inv.sources.get(id).status(Timestamp::now())
+    inv.sources.get(id).status(clock()())
 }
 
 /// The picture in lines: what the assertions below speak of.
