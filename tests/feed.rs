@@ -1,14 +1,8 @@
 //! The reading engine on a whole lab: sources that fail, answer late or refuse leave each other alone and recover.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    reason = "helpers of tests, which should stop"
-)]
-
 mod common;
+#[path = "feed/engine.rs"]
+mod engine;
 #[path = "feed/faults.rs"]
 mod faults;
 

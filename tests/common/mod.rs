@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use deevnet_console::backends::proxmox::Client;
 use deevnet_console::inventory::feed::{Clients, Clock, Feed};
 use deevnet_console::inventory::{Gap, GapKind, Inventory, Seen, SourceId, SourceStatus};
 use deevnet_console::lab::{Lab, LabOptions};
@@ -27,15 +28,23 @@ pub struct Bench {
     pub lab: Lab,
     pub site: Arc<Site>,
     pub feed: Feed,
+    /// A copy of the feed's client: both count the same requests.
+    pub client: Client,
 }
 
 impl Bench {
     /// The default site, or an invented one of that size.
     pub async fn start(tenants: Option<u32>, workloads: Option<u32>) -> Self {
-        let lab = lab(tenants, workloads).await;
-        let site = site(&lab, |text| text);
-        let feed = Feed::start(&site, Clients::connect(&site).await, &clock());
-        Self { lab, site, feed }
+        Self::on(lab(tenants, workloads, clock()).await, |text| text, &clock()).await
+    }
+
+    /// A feed with its own clock on a site whose text is changed first.
+    pub async fn on(lab: Lab, change: impl FnOnce(String) -> String, clock: &Clock) -> Self {
+        let site = site(&lab, change);
+        let clients = Clients::connect(&site).await;
+        let client = clients.proxmox.as_ref().unwrap_or_else(|e| panic!("{}", e.text)).clone();
+        let feed = Feed::start(&site, clients, clock);
+        Self { lab, site, feed, client }
     }
 
     /// Waits for a picture of which `wanted` holds; what it was when time ran out is told.
@@ -91,13 +100,13 @@ impl Bench {
 }
 
 /// A lab alone.
-pub async fn lab(tenants: Option<u32>, workloads: Option<u32>) -> Lab {
+pub async fn lab(tenants: Option<u32>, workloads: Option<u32>, clock: Clock) -> Lab {
     let options = LabOptions {
         tenants,
         workloads,
         faults: Vec::new(),
         seed: 7,
-        clock: clock(),
+        clock,
         program: PathBuf::from(env!("CARGO_BIN_EXE_deevnet-console")),
         dir: None,
     };
