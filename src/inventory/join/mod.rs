@@ -1,6 +1,8 @@
 //! The join: readings in, [`Inventory`] out. Pure; runs in the worker, never in the UI thread.
 
 mod attention;
+#[cfg(test)]
+mod edges;
 mod fabric;
 mod members;
 mod node;
