@@ -16,6 +16,8 @@ mod vrf_facts;
 mod vrfs;
 mod workloads;
 
+pub use tenants::layer_cell;
+
 use super::list::{Align, Cell, Column, Cutting, ListDef, ListId, SortKey};
 use crate::inventory::{Class, FieldDiff, Gap, Seen};
 

@@ -181,6 +181,18 @@ impl<'m> Canvas<'m> {
         out
     }
 
+    /// Draws a line of cells into at most `max` cells: what does not fit whole is left out, so that no identifier is cut.
+    pub fn line(&mut self, at: (u16, u16), max: u16, cells: &[Cell]) {
+        let fits = |n: &usize| cells.get(..*n).is_some_and(|part| self.bits_width(&self.line_bits(part)) <= max);
+        let count = (1..=cells.len()).rev().find(fits).unwrap_or(1);
+        let mut bits = self.line_bits(cells.get(..count).unwrap_or(cells));
+        let more = Bit::muted(format!(" {}", self.look.glyphs.more));
+        if count < cells.len() && self.bits_width(&bits) + 2 <= max {
+            bits.push(more);
+        }
+        self.bits(at, max, &bits);
+    }
+
     /// Flows `bits` into `area`, broken between words; returns the rows taken. The last row says when more is cut.
     pub fn flow(&mut self, area: Rect, bits: &[Bit]) -> u16 {
         let mut lines: Vec<Vec<Bit>> = vec![Vec::new()];
