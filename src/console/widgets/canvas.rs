@@ -168,15 +168,18 @@ impl<'m> Canvas<'m> {
         out
     }
 
-    /// The pieces of a line of cells: states stand beside what they are about, the rest is separated by dots.
+    /// The pieces of a line of cells: states stand beside what they are about, the rest is separated by dots. A cell
+    /// that ends in a blank is a label: what follows stands directly behind it.
     #[must_use]
     pub fn line_bits(&self, cells: &[Cell]) -> Vec<Bit> {
         let mut out: Vec<Bit> = Vec::new();
+        let mut label = true;
         for cell in cells {
-            if !out.is_empty() {
+            if !label {
                 out.push(if cell.class.is_some() { Bit::text(" ") } else { Bit::muted(" · ") });
             }
             out.extend(self.cell_bits(cell));
+            label = cell.text.ends_with(' ');
         }
         out
     }

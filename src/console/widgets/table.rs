@@ -208,11 +208,8 @@ fn fit(canvas: &Canvas<'_>, columns: &[&Column], cells: &[Vec<Cell>], width: u16
             *have = (*have).max(cell_width(canvas, cell));
         }
     }
-    let widths: Vec<Option<u16>> = columns
-        .iter()
-        .zip(&natural)
-        .map(|(c, have)| Some(if c.cutting == Cutting::Never { *have } else { (*have).min(c.max.max(c.min)) }))
-        .collect();
+    let widths: Vec<Option<u16>> =
+        columns.iter().zip(&natural).map(|(c, have)| Some((*have).min(c.max.max(c.min)))).collect();
     let gap = if canvas.area().width >= ROOMY { 2 } else { 1 };
     let mut fit = Fit { widths, gap, prefix: PREFIX, cramped: false };
     if width + PREFIX < ROOMY && fit.total() > width {
