@@ -1,3 +1,5 @@
 //! Entry point of the console and its headless verbs.
 
-fn main() {}
+fn main() -> std::process::ExitCode {
+    deevnet_console::cli::main()
+}

@@ -69,6 +69,19 @@ pub fn clean(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
+/// Like [`clean`] for text of several lines: line feeds and tabs stay, `\r\n` and a lone `\r` become line feeds.
+#[must_use]
+pub fn clean_lines(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let unified = text.replace("\r\n", "\n").replace('\r', "\n");
+    for piece in unified.split_inclusive(['\n', '\t']) {
+        let kept = piece.strip_suffix(['\n', '\t']).unwrap_or(piece);
+        out.push_str(&clean(kept));
+        out.push_str(piece.get(kept.len()..).unwrap_or_default());
+    }
+    out
+}
+
 /// Whether `text` holds nothing that [`clean`] would change.
 #[must_use]
 pub fn is_clean(text: &str) -> bool {
@@ -230,6 +243,12 @@ mod tests {
         assert_eq!(clean("a\tb\u{2028}c"), "a b␤c");
         assert_eq!(clean("user\u{202e}nimda\u{202c}\u{200f}"), "usernimda");
         assert_eq!(clean("se\u{ad}cr\u{200d}et\u{feff}\u{e0041}"), "secret");
+    }
+
+    #[test]
+    fn lines_and_tabs_stay_where_several_lines_are_wanted() {
+        assert_eq!(clean_lines("a\tb\r\nc\rd\x1b[A\n"), "a\tb\nc\nd␛[A\n");
+        assert_eq!(clean_lines(""), "");
     }
 
     #[test]

@@ -5,8 +5,8 @@
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 
-use deevnet_console::site::Site;
 use deevnet_console::site::model::{PowerDnsMode, SecretSource, Transport, Trust};
+use deevnet_console::site::{Site, UserConfig};
 
 fn data(dir: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/sites").join(dir)
@@ -87,4 +87,70 @@ fn the_least_a_site_can_say() {
     assert_eq!((site.powerdns, site.opnsense, site.resolvers), (None, None, None));
     assert_eq!((site.bootstrap, site.registry, site.state_dir), (None, None, None));
     assert_eq!(site.warnings, Vec::<String>::new());
+}
+
+#[test]
+fn files_that_cannot_be_read_say_why() {
+    let dir = tempfile::tempdir().unwrap();
+    let told = |path: &Path| Site::load(path).unwrap_err().to_string();
+    assert!(told(&dir.path().join("absent.toml")).starts_with("error: the file cannot be read: entity not found\n"));
+    assert!(told(dir.path()).starts_with("error: this is not a regular file\n"));
+    let latin = dir.path().join("latin.toml");
+    std::fs::write(&latin, b"version = 1\n# caf\xe9\n").unwrap();
+    assert!(told(&latin).starts_with("error: line 2 is not UTF-8\n"));
+}
+
+#[test]
+fn paths_start_from_the_file_or_the_home_directory() {
+    let text = std::fs::read_to_string(data("good/home.toml")).unwrap();
+    let with = |path: &str| {
+        let text = text.replace("{ env = \"PVE_TOKEN\" }", &format!("{{ file = \"{path}\" }}"));
+        Site::parse(&text, Path::new("/etc/console/sites/home.toml")).map(|site| site.proxmox.token)
+    };
+    assert_eq!(with("token").unwrap(), SecretSource::File("/etc/console/sites/token".into()));
+    assert_eq!(with("/run/token").unwrap(), SecretSource::File("/run/token".into()));
+    let home = PathBuf::from(std::env::var_os("HOME").expect("tests run with a home directory"));
+    assert_eq!(with("~/token").unwrap(), SecretSource::File(home.join("token")));
+    assert!(with("~root/token").unwrap_err().to_string().contains("`~` is only understood as `~/`"));
+}
+
+#[test]
+fn an_overlay_elsewhere_is_a_warning_only() {
+    let text = std::fs::read_to_string(data("good/home.toml")).unwrap().replace("10.10.128.0/18", "10.20.128.0/18");
+    let site = Site::parse(&text, Path::new("home.toml")).unwrap();
+    assert_eq!(site.warnings, ["[numbering] overlay 10.20.128.0/18 lies outside of the site's 10.10.0.0/16"]);
+}
+
+#[test]
+fn the_users_own_file() {
+    let parse = |text: &str| UserConfig::parse(text, Path::new("config.toml"));
+    let config = parse("theme = \"light\"\nascii = true\ndefault_site = \"mobile\"\n").unwrap();
+    assert_eq!((config.theme.as_deref(), config.keymap, config.ascii), (Some("light"), None, Some(true)));
+    assert_eq!(parse("").unwrap(), UserConfig::default());
+    assert_eq!(UserConfig::load(Path::new("/nonexistent/config.toml")).unwrap(), UserConfig::default());
+    let told = parse("them = \"light\"\nascii = 1\n[site]\nx = 1\n").unwrap_err().to_string();
+    assert_eq!(
+        told,
+        "error: unknown key `them`\n --> config.toml:1:1\n  |\n1 | them = …\n  | ^^^^\n  = help: did you mean `theme`?\n\n\
+         error: expected true or false, found an integer\n --> config.toml:2:9\n  |\n2 | ascii = 1\n  |         ^\n\n\
+         error: unknown section `site`\n --> config.toml:3:2\n  |\n3 | [site]\n  |  ^^^^\n  = help: known are theme, keymap, ascii, default_site\n\n\
+         config.toml: 3 errors"
+    );
+}
+
+proptest::proptest! {
+    /// Whatever the text, there is an answer; and a word that stands where a secret stands never shows.
+    #[test]
+    fn no_text_makes_it_panic_or_tell_a_secret(cut in 0_usize..2000, insert in "[\\PC\\n\\t\"'={}\\[\\]#]{0,6}", place in 0_usize..2000) {
+        let whole = std::fs::read_to_string(data("good/mobile.toml")).unwrap()
+            .replace("{ env = \"REGISTRY_TOKEN\" }", "\"hunter2\"");
+        let mut text: String = whole.chars().take(whole.len() - cut.min(whole.len())).collect();
+        let at = (0..=place.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap();
+        text.insert_str(at, &insert);
+        if let Err(errors) = Site::parse(&text, Path::new("x.toml")) {
+            let told = errors.to_string();
+            proptest::prop_assert!(!told.contains("hunter2"), "{}", told);
+            proptest::prop_assert!(!told.chars().any(|c| c.is_control() && c != '\n'), "{:?}", told);
+        }
+    }
 }

@@ -1,3 +1,144 @@
-//! Headless verbs: arguments → engine → printer.
+//! Headless verbs: arguments → engine → printer. Data on stdout, messages on stderr.
 
+pub mod args;
+mod get;
+mod lab;
 pub mod numbering;
+mod open;
+mod print;
+mod render;
+mod screen;
+mod snat;
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser};
+
+use args::{Cli, Format, Verb};
+
+/// Exit codes (design §4). When several apply: 2 › 4 › 1 › 3.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Code {
+    /// No fault or warning.
+    Ok,
+    /// Usage or configuration.
+    Usage,
+    /// Nothing found, but something unknown.
+    Unknown,
+    /// The console was ended by a signal; its number and 128, as shells say it.
+    Signal(u8),
+}
+
+/// Why a verb ended early.
+#[derive(Debug)]
+pub struct Failure {
+    /// Exit code.
+    pub code: Code,
+    /// What and where.
+    pub text: String,
+    /// Remedy.
+    pub help: Option<String>,
+}
+
+impl Failure {
+    /// A usage or configuration error.
+    pub fn usage(text: impl Into<String>, help: impl Into<String>) -> Self {
+        Self { code: Code::Usage, text: text.into(), help: Some(help.into()) }
+    }
+
+    /// An error without a remedy of its own.
+    pub fn plain(text: impl Into<String>) -> Self {
+        Self { code: Code::Usage, text: text.into(), help: None }
+    }
+}
+
+impl From<std::io::Error> for Failure {
+    fn from(e: std::io::Error) -> Self {
+        Self::plain(format!("output: {e}"))
+    }
+}
+
+/// Runs the program with the arguments of this process.
+pub fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args_os().skip(1).map(|a| a.to_string_lossy().into_owned()).collect();
+    if let Some(code) = crate::lab::tool::main(&args) {
+        return code;
+    }
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(e) => {
+            // Help and version are no errors; clap writes each where it belongs.
+            let _ = e.print();
+            return if e.use_stderr() { code(Code::Usage) } else { code(Code::Ok) };
+        }
+    };
+    match run(cli) {
+        Ok(done) => code(done),
+        Err(failure) if is_closed_pipe(&failure) => code(Code::Ok),
+        Err(failure) => {
+            complain(&failure);
+            code(failure.code)
+        }
+    }
+}
+
+fn code(code: Code) -> ExitCode {
+    ExitCode::from(match code {
+        Code::Ok => 0,
+        Code::Usage => 2,
+        Code::Unknown => 3,
+        Code::Signal(n) => n,
+    })
+}
+
+/// `… | head` is no error.
+fn is_closed_pipe(failure: &Failure) -> bool {
+    failure.text.contains("Broken pipe")
+}
+
+fn complain(failure: &Failure) {
+    let mut text = format!("deevnet-console: {}\n", failure.text.trim_end());
+    if let Some(help) = &failure.help {
+        text.push_str(&format!("  help: {help}\n"));
+    }
+    // A closed stderr leaves nobody to tell; the exit code still says it.
+    let _ = std::io::stderr().write_all(text.as_bytes());
+}
+
+fn run(cli: Cli) -> Result<Code, Failure> {
+    let global = cli.global;
+    let _log = open::log(&global)?;
+    match cli.verb {
+        None => screen::open(&global),
+        Some(Verb::Demo { lab }) => screen::demo(&global, &lab),
+        Some(Verb::Lab(verb)) => lab::run(&global, &verb),
+        Some(Verb::Numbering { index, name, output }) => numbers(&global, index, name.as_deref(), output),
+        Some(Verb::Get { kind, tenant, output, timeout }) => {
+            get::run(&global, kind, tenant.as_deref(), output, timeout)
+        }
+        Some(Verb::Snat { tenant, watch, output }) => snat::run(&global, tenant.as_deref(), watch, output),
+        Some(Verb::Render(request)) => render::run(&global, &request),
+        Some(Verb::Completions { shell }) => {
+            clap_complete::generate(shell, &mut Cli::command(), "deevnet-console", &mut std::io::stdout());
+            Ok(Code::Ok)
+        }
+        Some(Verb::Man) => {
+            clap_mangen::Man::new(Cli::command()).render(&mut std::io::stdout())?;
+            Ok(Code::Ok)
+        }
+    }
+}
+
+fn numbers(global: &args::Global, index: Option<u64>, name: Option<&str>, output: Format) -> Result<Code, Failure> {
+    let site = open::site(global)?;
+    let request = numbering::Request { plan: &site.numbering, site: &site.name, domain: &site.domain, index, name };
+    let format = match output {
+        Format::Table => numbering::Format::Table,
+        Format::Json => numbering::Format::Json,
+        Format::Yaml => numbering::Format::Yaml,
+    };
+    let text = numbering::numbering(&request, format).map_err(|e| Failure::usage(e.to_string(), e.help()))?;
+    std::io::stdout().write_all(text.as_bytes())?;
+    Ok(Code::Ok)
+}

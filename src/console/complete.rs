@@ -138,6 +138,16 @@ pub fn rest(model: &Model) -> String {
     candidate.and_then(|c| c.line.strip_prefix(typed).map(str::to_owned)).unwrap_or_default()
 }
 
+/// The line that `→` makes: the candidate walked to, else what was typed with the grey rest.
+#[must_use]
+pub fn taken(model: &Model) -> Option<String> {
+    let Overlay::Command { field, at, .. } = &model.overlay else { return None };
+    match at {
+        Some(at) => candidates(model).into_iter().nth(*at).map(|c| c.line),
+        None => Some(rest(model)).filter(|r| !r.is_empty()).map(|rest| format!("{}{rest}", field.value())),
+    }
+}
+
 /// `text` as one clean line: breaks and tabs become blanks, what [`clean`](crate::text::clean) drops goes.
 #[must_use]
 pub fn clean_line(text: &str) -> String {

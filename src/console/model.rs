@@ -248,6 +248,23 @@ impl Model {
         }
     }
 
+    /// Shows `screen` on top of the tenant list, as `go` does; for callers that have no keys to press.
+    pub fn show(&mut self, screen: Screen) {
+        let board = match &screen {
+            Screen::Board { tenant } => Some(Arc::clone(tenant)),
+            _ => None,
+        };
+        match board {
+            Some(tenant) => {
+                super::nav::from_home(self, Screen::Tenants);
+                super::nav::open_board(self, &tenant, None);
+            }
+            None => super::nav::from_home(self, screen),
+        }
+        super::select::ensure(self);
+        super::nav::settle(self);
+    }
+
     /// The screen shown.
     #[must_use]
     pub fn screen(&self) -> &Screen {

@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
+pub use crate::inventory::Demand;
 use crate::inventory::{Class, Inventory, ObjectId, SourceId};
 
 /// Everything that can happen to the console.
@@ -77,19 +78,6 @@ pub enum Effect {
     WakeAt(Timestamp),
     /// Set the terminal's title.
     Title(String),
-}
-
-/// What the screen needs to know in detail.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Demand {
-    /// VMIDs whose configuration is on screen.
-    pub vmids: Vec<u32>,
-    /// Tenants on screen.
-    pub tenants: Vec<Arc<str>>,
-    /// Whether live counters are on screen (exit node read every 5 s instead of 30 s).
-    pub live_counters: bool,
-    /// The object whose details are open.
-    pub focus: Option<ObjectId>,
 }
 
 /// One drawn frame.

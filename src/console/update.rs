@@ -96,19 +96,17 @@ fn take_time(model: &mut Model, now: jiff::Timestamp) {
 
 fn take_input(model: &mut Model, input: Input) -> Vec<Effect> {
     match input {
-        Input::Key(key) => take_key(model, keymap::normal(key)),
-        Input::Mouse { kind, button, x, y } if model.layout() != Layout::TooSmall => {
-            mouse::take(model, kind, button, (x, y))
-        }
+        Input::Key(key) => take_key(model, key.normal()),
+        Input::Mouse(mouse) if model.layout() != Layout::TooSmall => mouse::take(model, mouse),
         Input::Paste(text) if model.layout() != Layout::TooSmall => {
             overlay::paste(model, &text);
             Vec::new()
         }
-        Input::Resize { w, h } => {
-            resize(model, (w, h));
+        Input::Resize { width, height } => {
+            resize(model, (width, height));
             vec![Effect::Redraw]
         }
-        Input::Mouse { .. } | Input::Paste(_) | Input::FocusGained | Input::FocusLost => Vec::new(),
+        Input::Mouse(_) | Input::Paste(_) | Input::FocusGained | Input::FocusLost => Vec::new(),
     }
 }
 

@@ -5,6 +5,7 @@
 //! with its reason, never a default.
 
 pub mod entities;
+pub mod feed;
 mod flows;
 pub mod join;
 pub mod readings;
@@ -14,5 +15,5 @@ pub mod testing;
 
 pub use entities::*;
 pub use join::join;
-pub use readings::{PveReading, Readings};
+pub use readings::{Demand, PveReading, Readings};
 pub use source::{Gap, GapKind, Seen, SourceError, SourceHealth, SourceId, SourceStatus, Sources};

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
+use super::entities::ObjectId;
 use super::source::{Gap, Seen, Sources};
 use crate::backends::exit_node::model::Reading;
 use crate::backends::proxmox::model::{
@@ -25,6 +26,8 @@ pub struct PveReading {
     pub cluster: Seen<ClusterStatus>,
     /// Guests, nodes, zones per node.
     pub resources: Seen<Resources>,
+    /// Why guests may be missing from the list although it was read: lists hide what the token may not see.
+    pub guests_hidden: Option<Gap>,
     /// SDN objects, configured and running.
     pub sdn: Seen<SdnConfig>,
     /// Recent tasks.
@@ -57,6 +60,7 @@ impl PveReading {
             permissions: Err(Gap::not_read("the rights map")),
             cluster: Err(Gap::not_read("the cluster status")),
             resources: Err(Gap::not_read("the resource list")),
+            guests_hidden: None,
             sdn: Err(Gap::not_read("the SDN configuration")),
             tasks: Err(Gap::not_read("the task list")),
             nodes: BTreeMap::new(),
@@ -80,6 +84,21 @@ pub struct Readings {
     pub pve: Option<Arc<PveReading>>,
     /// Exit node name → its newest reading, or why there is none.
     pub exits: BTreeMap<String, Seen<Arc<Reading>>>,
+    /// Exit nodes whose reading is old because the last try failed, and how it failed.
+    pub stale_exits: BTreeMap<String, Gap>,
     /// Rates and trends kept across readings.
     pub flows: Arc<super::entities::Flows>,
+}
+
+/// What the screen needs to know in detail.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Demand {
+    /// VMIDs whose configuration is on screen.
+    pub vmids: Vec<u32>,
+    /// Tenants on screen.
+    pub tenants: Vec<Arc<str>>,
+    /// Whether live counters are on screen (exit node read every 5 s instead of 30 s).
+    pub live_counters: bool,
+    /// The object whose details are open.
+    pub focus: Option<ObjectId>,
 }

@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
+use crate::backends::exit_node::model::{Unread, UnreadKind};
+
 /// Where facts come from; the order is that of the header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -96,6 +98,17 @@ impl Gap {
             GapKind::NoAnswer => "no answer",
             GapKind::Failed => "unknown",
         }
+    }
+}
+
+impl From<&Unread> for Gap {
+    fn from(u: &Unread) -> Self {
+        let kind = match u.kind {
+            UnreadKind::Denied => GapKind::Denied,
+            UnreadKind::TimedOut => GapKind::NoAnswer,
+            UnreadKind::Missing | UnreadKind::Failed | UnreadKind::Unparsable => GapKind::Failed,
+        };
+        Self::new(kind, format!("{}: {}", u.what, u.why))
     }
 }
 

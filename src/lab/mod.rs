@@ -1,1 +1,329 @@
 //! An invented site that speaks over sockets and commands, for demo, training and tests.
+//!
+//! [`Lab::start`] serves the reading side of a Proxmox VE API over HTTPS on loopback and an exit node behind a
+//! `command` transport, both from one [`state::World`]. Faults ([`faults`]) change that one world, so the sources can
+//! disagree only where a real site's would. Nothing outside this module knows it: the site file names the ports and
+//! the command, as for any other site.
+
+mod build;
+pub mod control;
+pub mod faults;
+mod http;
+pub mod node;
+pub mod pve;
+pub mod sdn;
+mod site_file;
+pub mod state;
+pub mod tool;
+mod trust;
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use jiff::Timestamp;
+use serde_json::Value;
+use tokio::net::{TcpListener, UnixListener};
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+use faults::{Fault, FaultError};
+use node::files::Files;
+use state::{Object, World};
+
+/// Where the lab takes the time from.
+pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
+
+/// What a lab is to look like.
+pub struct LabOptions {
+    /// Number of invented tenants, 1–62; `None` = the default site of six.
+    pub tenants: Option<u32>,
+    /// Workloads per tenant, 0–40; `None` = as the site has them (invented tenants: 4).
+    pub workloads: Option<u32>,
+    /// Faults that are on from the start, e.g. `snat-missing@eds`.
+    pub faults: Vec<String>,
+    /// Seed of every invented number.
+    pub seed: u64,
+    /// The time.
+    pub clock: Clock,
+    /// The program that answers `lab-tool` and `lab-enter`: `deevnet-console` itself.
+    pub program: PathBuf,
+    /// Directory to work in, made if it is not there and left behind; `None` = a temporary one, removed at the end.
+    pub dir: Option<PathBuf>,
+}
+
+/// Why a lab could not be started or changed.
+#[derive(Debug, thiserror::Error)]
+pub enum LabError {
+    /// A file, directory or socket.
+    #[error("lab: {what} {}: {source}", path.display())]
+    Io {
+        /// What was tried.
+        what: &'static str,
+        /// On what.
+        path: PathBuf,
+        /// Why it failed.
+        source: std::io::Error,
+    },
+    /// The certificate could not be made.
+    #[error("lab: no certificate could be made: {0}")]
+    Certificate(String),
+    /// A fault was not understood.
+    #[error(transparent)]
+    Fault(#[from] FaultError),
+}
+
+impl LabError {
+    /// What the operator can do about it.
+    #[must_use]
+    pub fn help(&self) -> String {
+        match self {
+            Self::Io { .. } => "give a directory that can be written, with a path shorter than 80 bytes".to_owned(),
+            Self::Certificate(_) => "start it again; the certificate is made anew each time".to_owned(),
+            Self::Fault(error) => error.help(),
+        }
+    }
+
+    fn io(what: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Self {
+        let path = path.to_owned();
+        move |source| Self::Io { what, path, source }
+    }
+}
+
+/// What the servers share: the undisturbed world, the faults that are on, and the world they make together.
+struct Shared {
+    clock: Clock,
+    dir: PathBuf,
+    program: PathBuf,
+    state: Mutex<Shifting>,
+    written: Mutex<Files>,
+}
+
+struct Shifting {
+    base: World,
+    active: Vec<Fault>,
+    current: Arc<World>,
+}
+
+impl Shifting {
+    fn refresh(&mut self) -> Result<(), FaultError> {
+        let mut world = self.base.clone();
+        for fault in &self.active {
+            fault.apply(&mut world)?;
+        }
+        self.current = Arc::new(world);
+        Ok(())
+    }
+
+    /// Replaces the faults; nothing changes if one of them cannot be.
+    fn set(&mut self, active: Vec<Fault>) -> Result<(), FaultError> {
+        let before = std::mem::replace(&mut self.active, active);
+        self.refresh().inspect_err(|_| self.active = before)
+    }
+}
+
+impl Shared {
+    fn state(&self) -> MutexGuard<'_, Shifting> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn world(&self) -> Arc<World> {
+        Arc::clone(&self.state().current)
+    }
+
+    fn now(&self) -> i64 {
+        (self.clock)().as_second()
+    }
+
+    fn faults(&self) -> Vec<String> {
+        self.state().active.iter().map(Fault::to_string).collect()
+    }
+
+    fn fault_on(&self, text: &str) -> Result<(), FaultError> {
+        let mut state = self.state();
+        let fault = Fault::parse(text)?.settled(&state.base)?;
+        let mut active = state.active.clone();
+        if !active.contains(&fault) {
+            active.push(fault);
+            active.sort();
+        }
+        state.set(active)
+    }
+
+    fn fault_off(&self, text: &str) -> Result<(), FaultError> {
+        let mut state = self.state();
+        let fault = Fault::parse(text)?;
+        let active = state.active.iter().filter(|on| !fault.covers(on)).cloned().collect();
+        state.set(active)
+    }
+
+    fn edit(&self, change: impl FnOnce(&mut World)) -> Result<(), FaultError> {
+        let mut state = self.state();
+        change(&mut state.base);
+        state.refresh()
+    }
+}
+
+/// A running lab. Dropping it stops its servers; [`Lab::shutdown`] also waits for them.
+pub struct Lab {
+    shared: Arc<Shared>,
+    address: SocketAddr,
+    identity: (String, String),
+    stop: watch::Sender<bool>,
+    servers: Vec<JoinHandle<()>>,
+    temporary: Option<tempfile::TempDir>,
+}
+
+impl Lab {
+    /// Starts the servers and writes the files a site needs.
+    ///
+    /// # Errors
+    /// When a directory, socket or certificate cannot be made, or a fault is not known.
+    pub async fn start(options: LabOptions) -> Result<Self, LabError> {
+        let temporary = match options.dir {
+            Some(_) => None,
+            None => Some(
+                tempfile::Builder::new()
+                    .prefix("deevnet-lab-")
+                    .tempdir()
+                    .map_err(LabError::io("no temporary directory below", &std::env::temp_dir()))?,
+            ),
+        };
+        let dir = options.dir.unwrap_or_else(|| temporary.as_ref().map_or_else(PathBuf::new, |t| t.path().to_owned()));
+        let now = (options.clock)().as_second();
+        let secret = site_file::secret(options.seed, now);
+        let base = build::mobile(options.seed, now, &secret, options.tenants, options.workloads);
+        let current = Arc::new(base.clone());
+        let shared = Arc::new(Shared {
+            clock: options.clock,
+            dir,
+            program: options.program,
+            state: Mutex::new(Shifting { base, active: Vec::new(), current }),
+            written: Mutex::new(Files::new()),
+        });
+        for fault in &options.faults {
+            shared.fault_on(fault)?;
+        }
+        let identity = trust::make()?;
+        site_file::write_tree(&shared, &identity.ca_pem, &secret)?;
+        let listener =
+            TcpListener::bind("127.0.0.1:0").await.map_err(LabError::io("cannot listen on", Path::new("127.0.0.1")))?;
+        let address = listener.local_addr().map_err(LabError::io("cannot listen on", Path::new("127.0.0.1")))?;
+        let socket = control::socket(&shared.dir);
+        let unix = UnixListener::bind(&socket).map_err(LabError::io("cannot listen on", &socket))?;
+        let (stop, stopped) = watch::channel(false);
+        let servers = vec![
+            tokio::spawn(http::serve(listener, identity.acceptor, Arc::clone(&shared), stopped.clone())),
+            tokio::spawn(control::serve(unix, Arc::clone(&shared), stopped)),
+        ];
+        let lab = Self { shared, address, identity: (identity.ca_pem, identity.fingerprint), stop, servers, temporary };
+        let site = lab.shared.dir.join("site.toml");
+        std::fs::write(&site, lab.site_toml()).map_err(LabError::io("cannot write", &site))?;
+        Ok(lab)
+    }
+
+    /// Directory of the lab: certificate, token, site file, control socket.
+    #[must_use]
+    pub fn dir(&self) -> &Path {
+        &self.shared.dir
+    }
+
+    /// Origin of the Proxmox API, e.g. `https://127.0.0.1:34567`.
+    #[must_use]
+    pub fn proxmox_url(&self) -> String {
+        format!("https://{}", self.address)
+    }
+
+    /// The authority's certificate in PEM.
+    #[must_use]
+    pub fn ca_pem(&self) -> &str {
+        &self.identity.0
+    }
+
+    /// SHA-256 of the server's certificate, `AA:BB:…`.
+    #[must_use]
+    pub fn fingerprint(&self) -> &str {
+        &self.identity.1
+    }
+
+    /// Argument vector that stands before a command to be run on the exit node.
+    #[must_use]
+    pub fn exit_node_command(&self) -> Vec<String> {
+        let program = self.shared.program.display().to_string();
+        vec![program, "lab-enter".to_owned(), control::socket(&self.shared.dir).display().to_string()]
+    }
+
+    /// Text of a site file for this lab.
+    #[must_use]
+    pub fn site_toml(&self) -> String {
+        site_file::text(&self.shared.world(), &self.shared.dir, &self.proxmox_url(), &self.exit_node_command())
+    }
+
+    /// Switches a fault on, e.g. `snat-missing@eds`. On twice is on once.
+    ///
+    /// # Errors
+    /// When the id or its target is not known.
+    pub fn fault_on(&self, fault: &str) -> Result<(), LabError> {
+        Ok(self.shared.fault_on(fault)?)
+    }
+
+    /// Switches a fault off; without a target, wherever it is on.
+    ///
+    /// # Errors
+    /// When the id is not known.
+    pub fn fault_off(&self, fault: &str) -> Result<(), LabError> {
+        Ok(self.shared.fault_off(fault)?)
+    }
+
+    /// Faults that are on, in a fixed order.
+    #[must_use]
+    pub fn faults(&self) -> Vec<String> {
+        self.shared.faults()
+    }
+
+    /// Changes the undisturbed world; the faults stay on top of it.
+    ///
+    /// # Errors
+    /// When a fault that is on has lost its target.
+    pub fn edit(&self, change: impl FnOnce(&mut World)) -> Result<(), LabError> {
+        Ok(self.shared.edit(change)?)
+    }
+
+    /// The world as it is served now.
+    #[must_use]
+    pub fn world(&self) -> Arc<World> {
+        self.shared.world()
+    }
+
+    /// Stops the servers, waits for them, and removes the directory if it is temporary.
+    pub async fn shutdown(mut self) {
+        let _ = self.stop.send(true);
+        for server in self.servers.drain(..) {
+            let _ = server.await;
+        }
+        drop(self.temporary.take());
+    }
+}
+
+impl Drop for Lab {
+    fn drop(&mut self) {
+        let _ = self.stop.send(true);
+    }
+}
+
+/// The object inside a JSON value; empty for anything else.
+fn object(value: Value) -> Object {
+    match value {
+        Value::Object(object) => object,
+        _ => Object::new(),
+    }
+}
+
+fn insert(object: &mut Object, key: &str, value: Value) {
+    object.insert(key.to_owned(), value);
+}
+
+/// Seconds since the epoch as a moment; beyond the calendar it is the epoch.
+fn moment(seconds: i64) -> Timestamp {
+    Timestamp::from_second(seconds).unwrap_or(Timestamp::UNIX_EPOCH)
+}

@@ -1,1 +1,7 @@
-//! The only impure room of the console: event loop, effect executor, clock.
+//! The only impure room of the console: clock, event loop, effect executor.
+
+pub mod clock;
+mod effects;
+mod event_loop;
+
+pub use event_loop::{End, Session, run};

@@ -4,9 +4,15 @@ pub mod file;
 pub mod model;
 pub mod names;
 pub mod numbering;
+pub mod places;
 pub mod plan_check;
+pub mod secret;
 pub mod smbios;
 pub mod text;
+pub mod user_config;
 
 pub use file::report::SiteErrors;
 pub use model::Site;
+pub use places::Places;
+pub use secret::{Secret, SecretError};
+pub use user_config::UserConfig;

@@ -6,7 +6,8 @@
 //! away, and raw mode ends in any case.
 
 use std::{
-    io,
+    io::{self, Read as _},
+    os::unix::net::UnixStream,
     sync::{Arc, Mutex, MutexGuard, Once, PoisonError, TryLockError},
     time::Duration,
 };
@@ -38,9 +39,10 @@ impl Default for Modes {
 }
 
 impl Modes {
-    fn on(self) -> Vec<u8> {
+    /// `again` says that they were on already and may have been changed by somebody else: titles are not stacked twice.
+    fn on(self, again: bool) -> Vec<u8> {
         let mut out = Vec::with_capacity(96);
-        add(&mut out, self.title, b"\x1b[22;2t");
+        add(&mut out, self.title && !again, b"\x1b[22;2t");
         add(&mut out, true, b"\x1b[?1049h\x1b[?25l");
         add(&mut out, self.bracketed_paste, b"\x1b[?2004h");
         add(&mut out, self.focus, b"\x1b[?1004h");
@@ -92,9 +94,9 @@ impl Held {
         let mut raw = self.cooked.clone();
         raw.make_raw();
         // From here on there is something to give back, also when the next lines fail.
-        self.entered = true;
+        let again = std::mem::replace(&mut self.entered, true);
         termios::tcsetattr(&self.tty, OptionalActions::Now, &raw).map_err(TerminalError::refused("raw mode"))?;
-        let write = self.tty.write_now(&self.modes.on(), RESTORE_TRIES, RESTORE_WAIT);
+        let write = self.tty.write_now(&self.modes.on(again), RESTORE_TRIES, RESTORE_WAIT);
         write.map_err(|source| TerminalError::Refused { what: "its modes", source })?;
         self.tty.open_gate();
         Ok(())
@@ -159,6 +161,19 @@ fn restore_in_panic() {
     }
 }
 
+/// Stops the whole group, so that a wrapper script stops too and the shell takes over.
+///
+/// The stop reaches this thread at some point after the call that asks for it, so the way back to raw mode is barred
+/// until the handler of CONT has run.
+fn stop_until_continued() -> io::Result<()> {
+    let (mut continued, notice) = UnixStream::pair()?;
+    let handler = signal_hook::low_level::pipe::register(Signal::CONT.as_raw(), notice)?;
+    let stopped = rustix::process::kill_current_process_group(Signal::STOP);
+    let waited = stopped.map_err(io::Error::from).and_then(|()| continued.read_exact(&mut [0]));
+    signal_hook::low_level::unregister(handler);
+    waited
+}
+
 /// Holds the terminal; it is given back when this is dropped.
 #[derive(Debug)]
 #[must_use = "the terminal is given back when the guard is dropped"]
@@ -198,14 +213,10 @@ impl Guard {
     /// Stops the process group as `ctrl-z` does in other programs; returns when it is continued.
     ///
     /// # Errors
-    /// When the terminal refuses to come back.
+    /// When the terminal refuses to come back, or the system gives no pipe; then nothing was stopped.
     pub fn suspend(&self) -> Result<(), TerminalError> {
-        self.lend(|| {
-            // The group, so that a wrapper script stops too and the shell takes over; then this very thread, so that
-            // nothing below runs before the stop. Continuing discards both.
-            let _ = rustix::process::kill_current_process_group(Signal::STOP);
-            let _ = signal_hook::low_level::raise(Signal::STOP.as_raw());
-        })
+        let refused = |source| TerminalError::Refused { what: "to be stopped", source };
+        self.lend(stop_until_continued)?.map_err(refused)
     }
 
     /// Takes the terminal again, whoever changed it meanwhile (after a CONT that no suspend of ours preceded).

@@ -1,7 +1,17 @@
 //! The exit node: helper script, transports, parsers and the reading they yield.
+//!
+//! [`Client::read`] runs one versioned script on the node, in one round trip for all tenants, and returns a typed
+//! [`model::Reading`] in which every part is a value or the reason why it is not one.
 
+mod assemble;
 mod clean;
+mod client;
 pub mod error;
 pub mod frame;
 pub mod helper;
 pub mod model;
+pub mod parse;
+pub mod transport;
+
+pub use assemble::reading;
+pub use client::Client;

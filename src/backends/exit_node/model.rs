@@ -187,6 +187,8 @@ pub struct Frr {
     pub version: Option<String>,
     /// Whether vtysh could talk to the daemons; `None` when it may not be asked.
     pub daemons_answer: Option<bool>,
+    /// Why it may not, when `daemons_answer` is `None`.
+    pub vtysh_unread: Option<Unread>,
 }
 
 /// The `vrf` blocks of an FRR configuration: VRF → its lines, trimmed.
@@ -195,7 +197,7 @@ pub type FrrVrfs = BTreeMap<String, Vec<String>>;
 /// An FRR configuration text that was read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FrrConfig {
-    /// Verbatim.
+    /// Verbatim, but for passwords and keys, which are masked.
     pub text: String,
     /// Parsed `vrf X … exit-vrf` blocks.
     pub vrfs: FrrVrfs,
@@ -230,6 +232,25 @@ pub struct SnatRule {
     pub text: String,
 }
 
+impl SnatRule {
+    /// Whether anything but source and output interface decides if it matches (`! -s`, `-d`, `-p`, `-m …` other than a
+    /// comment): then it does not speak for all traffic of [`SnatRule::source`].
+    #[must_use]
+    pub fn is_narrowed(&self) -> bool {
+        let Some(words) = super::parse::nat::split_words(&self.text) else { return true };
+        let mut words = words.iter().skip(2);
+        while let Some(word) = words.next() {
+            match word.as_str() {
+                "-j" | "-g" => return false,
+                "-s" | "-o" | "--comment" => drop(words.next()),
+                "-m" if words.next().is_some_and(|module| module == "comment") => {}
+                _ => return true,
+            }
+        }
+        false
+    }
+}
+
 /// The NAT table(s) and the forward chain.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Nat {
@@ -243,6 +264,8 @@ pub struct Nat {
     pub legacy_in_use: bool,
     /// Whether the legacy engine could be asked.
     pub legacy_read: bool,
+    /// Why not, when it could not.
+    pub legacy_unread: Option<Unread>,
 }
 
 /// Connection tracking totals.
@@ -363,6 +386,8 @@ impl Reading {
         .flatten()
         .collect();
         out.extend(self.vrf_routes.values().filter_map(Readout::unread));
+        out.extend(self.frr.value().and_then(|frr| frr.vtysh_unread.as_ref()));
+        out.extend(self.nat.value().and_then(|nat| nat.legacy_unread.as_ref()));
         out
     }
 }

@@ -75,6 +75,7 @@ fn tls_fault(error: &rustls::Error) -> TlsFault {
 fn certificate_fault(fault: &CertificateError) -> TlsFault {
     match fault {
         CertificateError::UnknownIssuer => TlsFault::UnknownIssuer,
+        CertificateError::BadSignature => TlsFault::BadSignature,
         CertificateError::Expired | CertificateError::ExpiredContext { .. } => TlsFault::Expired,
         CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => TlsFault::NotYetValid,
         CertificateError::NotValidForName => {

@@ -116,6 +116,9 @@ pub enum TlsFault {
     /// Signed by nobody we trust.
     #[error("the server's certificate is signed by an unknown issuer")]
     UnknownIssuer,
+    /// A signature does not fit: another authority of the same name, or a server without the certificate's key.
+    #[error("a signature of the server's certificate or handshake is wrong")]
+    BadSignature,
     /// Past its end date.
     #[error("the server's certificate has expired")]
     Expired,
@@ -198,6 +201,9 @@ impl TlsFault {
         match self {
             Self::UnknownIssuer => {
                 "Name the CA's certificate or the server's fingerprint in the site file (Proxmox: /etc/pve/pve-root-ca.pem)."
+            }
+            Self::BadSignature => {
+                "The CA may have been made anew under the same name: fetch its certificate again from the server itself."
             }
             Self::Expired => "Renew the server's certificate.",
             Self::NotYetValid => "Check the clocks of both sides.",

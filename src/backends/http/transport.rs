@@ -85,7 +85,7 @@ impl HttpClient {
         secret: Option<(HeaderName, HeaderValue)>,
         limits: Limits,
     ) -> Result<Self, HttpError> {
-        let shown = clean(origin);
+        let shown = shown_origin(origin);
         let setup = |why: String| HttpError { origin: shown.clone(), kind: Kind::Setup(why) };
         let base = checked_origin(origin, trust).map_err(|why| setup(why.to_owned()))?;
         let inner = reqwest::Client::builder()
@@ -211,6 +211,15 @@ impl Response {
             return Ok(self);
         }
         Err(HttpError { origin: clean(origin), kind: Kind::Status { status: self.status, reason: self.reason } })
+    }
+}
+
+/// The origin for messages: whatever else the text holds, a password among it, stays out.
+fn shown_origin(text: &str) -> String {
+    match Url::parse(text) {
+        Ok(url) if url.has_host() => url.origin().ascii_serialization(),
+        _ if text.contains('@') => "the URL".to_owned(),
+        _ => clean(text),
     }
 }
 

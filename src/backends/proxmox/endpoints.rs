@@ -63,7 +63,7 @@ pub static VERSION: Endpoint = open("/version");
 /// The token's own privileges.
 pub static PERMISSIONS: Endpoint = open("/access/permissions");
 /// Guests, nodes, zones per node.
-pub static RESOURCES: Endpoint = get("/cluster/resources", &["type"], "/vms/{vmid}", &["VM.Audit"], Filtered);
+pub static RESOURCES: Endpoint = get("/cluster/resources", &[], "/vms/{vmid}", &["VM.Audit"], Filtered);
 /// Quorum and members.
 pub static CLUSTER_STATUS: Endpoint = get("/cluster/status", &[], "/", &["Sys.Audit"], Refused);
 /// Nodes.
@@ -75,7 +75,7 @@ pub static CLUSTER_TASKS: Endpoint = get("/cluster/tasks", &[], "/", &["Sys.Audi
 /// Tasks of one node.
 pub static NODE_TASKS: Endpoint = get(
     "/nodes/{node}/tasks",
-    &["typefilter", "vmid", "since", "until", "errors", "source", "statusfilter", "userfilter", "limit", "start"],
+    &["typefilter", "vmid", "since", "until", "errors", "source", "statusfilter", "limit", "start"],
     "/nodes/{node}",
     &["Sys.Audit"],
     Filtered,

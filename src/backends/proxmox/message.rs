@@ -159,8 +159,9 @@ fn vm(text: &str) -> Option<Error> {
     if text == "checksum mismatch (file change by other user?)" {
         return Some(Error::Modified { action: None, what: SdnOrVm::Vm });
     }
-    if text.starts_with("can't lock file '") && text.ends_with("got timeout") {
-        let file = text.split('\'').nth(1).unwrap_or_default();
+    if let Some((file, why)) = text.strip_prefix("can't lock file '").and_then(|t| t.split_once('\''))
+        && why.ends_with("got timeout")
+    {
         return Some(Error::Busy { action: None, lock: clean(file) });
     }
     if text == "no options specified" {

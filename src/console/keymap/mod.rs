@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use crate::terminal::input::Key;
 
-pub use keys::{display, name, normal, parse_sequence};
+pub use keys::{display, name, parse_sequence};
 pub use load::{EMBEDDED, load};
 
 /// What has the keys: a binding counts in one mode only, or [`Mode::Everywhere`].

@@ -10,17 +10,22 @@ use crate::console::model::{Focus, Layout, Model, Overlay, Screen};
 use crate::console::msg::{Effect, Hit};
 use crate::console::{nav, select};
 use crate::inventory::ObjectId;
-use crate::terminal::input::{MouseButton, MouseKind};
+use crate::terminal::input::{Button, Mouse, MouseKind};
 
 /// Rows a notch of the wheel moves.
 const NOTCH: isize = 3;
 
-pub(super) fn take(model: &mut Model, kind: MouseKind, button: Option<MouseButton>, at: (u16, u16)) -> Vec<Effect> {
-    match (kind, button) {
-        (MouseKind::Down, Some(MouseButton::Left)) => click(model, at),
-        (MouseKind::ScrollUp, _) => wheel(model, at, -NOTCH),
-        (MouseKind::ScrollDown, _) => wheel(model, at, NOTCH),
-        _ => Vec::new(),
+/// With a modifier held the mouse belongs to the terminal.
+pub(super) fn take(model: &mut Model, mouse: Mouse) -> Vec<Effect> {
+    if mouse.ctrl || mouse.alt || mouse.shift {
+        return Vec::new();
+    }
+    let at = (mouse.x, mouse.y);
+    match mouse.kind {
+        MouseKind::Down(Button::Left) => click(model, at),
+        MouseKind::ScrollUp => wheel(model, at, -NOTCH),
+        MouseKind::ScrollDown => wheel(model, at, NOTCH),
+        MouseKind::Down(_) | MouseKind::Up(_) | MouseKind::Drag(_) => Vec::new(),
     }
 }
 

@@ -6,6 +6,7 @@ use super::run_line;
 use crate::console::commands::run_lists::{set_filter, sort_by, toggle_column};
 use crate::console::commands::{self, Step};
 use crate::console::complete::{self, clean_line};
+use crate::console::list::{Column, ListId};
 use crate::console::lists::def;
 use crate::console::model::{Model, Overlay};
 use crate::console::msg::{Effect, Notice};
@@ -32,8 +33,7 @@ pub fn edit(model: &mut Model, key: Key) -> bool {
         return false;
     }
     let narrows = matches!(model.overlay, Overlay::Help { .. } | Overlay::Actions { .. });
-    let takes_rest = key.code == KeyCode::Right && at_end(model);
-    let rest = if takes_rest { complete::rest(model) } else { String::new() };
+    let taken = if key.code == KeyCode::Right && at_end(model) { complete::taken(model) } else { None };
     let Some(field) = field(model) else { return false };
     let request = match key.code {
         KeyCode::Char('/') if narrows && field.value().is_empty() => return true,
@@ -47,9 +47,8 @@ pub fn edit(model: &mut Model, key: Key) -> bool {
         KeyCode::Backspace => InputRequest::DeletePrevChar,
         KeyCode::Delete => InputRequest::DeleteNextChar,
         KeyCode::Left => InputRequest::GoToPrevChar,
-        KeyCode::Right if !rest.is_empty() => {
-            let line = format!("{}{rest}", field.value());
-            *field = Field::new(line);
+        KeyCode::Right if taken.is_some() => {
+            *field = Field::new(taken.unwrap_or_default());
             changed(model);
             return true;
         }
@@ -110,6 +109,11 @@ pub fn close(model: &mut Model) {
     }
 }
 
+/// The columns that can be chosen: those that are ever shown.
+pub fn choices(list: ListId) -> impl Iterator<Item = &'static Column> {
+    def(list).columns.iter().filter(|c| c.max > 0)
+}
+
 /// How many entries the open menu has.
 #[must_use]
 pub fn entries(model: &Model) -> usize {
@@ -118,9 +122,7 @@ pub fn entries(model: &Model) -> usize {
         Overlay::Help { .. } => commands::help(model).sections.iter().map(|s| s.rows.len() + 1).sum(),
         Overlay::Actions { .. } => commands::actions(model).rows.len(),
         Overlay::Command { .. } => complete::candidates(model).len(),
-        Overlay::Sort { .. } | Overlay::Columns { .. } => {
-            model.focused().map_or(0, |(list, _)| def(list).columns.len())
-        }
+        Overlay::Sort { .. } | Overlay::Columns { .. } => model.focused().map_or(0, |(list, _)| choices(list).count()),
     }
 }
 
@@ -204,7 +206,7 @@ pub fn accept(model: &mut Model) -> Vec<Effect> {
 
 fn choose_column(model: &mut Model, at: usize) {
     let Some(key) = model.focused() else { return };
-    let Some(column) = def(key.0).columns.get(at) else { return };
+    let Some(column) = choices(key.0).nth(at) else { return };
     if matches!(model.overlay, Overlay::Sort { .. }) {
         model.overlay = Overlay::None;
         sort_by(model, &key, column.key);

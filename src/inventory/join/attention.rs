@@ -5,18 +5,22 @@ use std::sync::Arc;
 
 use super::super::entities::{Attention, Inventory, ObjectId, Origin};
 use super::super::source::GapKind;
-use super::super::{Class, SourceId, Vrf};
+use super::super::{Class, Readings, SourceId, Vrf};
 use crate::backends::proxmox::model::LockState;
 
 /// Builds the rows from the joined picture.
-pub(super) fn rows(inv: &Inventory) -> Vec<Attention> {
+///
+/// A source whose last try failed is one row; nothing is concluded from what it said before.
+pub(super) fn rows(inv: &Inventory, readings: &Readings) -> Vec<Attention> {
     let mut out = Vec::new();
     sources(inv, &mut out);
-    cluster(inv, &mut out);
-    vrfs(inv, &mut out);
-    fabric(inv, &mut out);
-    workloads(inv, &mut out);
-    pending(inv, &mut out);
+    vrfs(inv, readings, &mut out);
+    if inv.sources.get(SourceId::Pve).error.is_none() {
+        cluster(inv, &mut out);
+        fabric(inv, &mut out);
+        workloads(inv, &mut out);
+        pending(inv, &mut out);
+    }
     out.sort_by(|a, b| {
         (b.class, b.affects.len(), &a.place, &a.what).cmp(&(a.class, a.affects.len(), &b.place, &b.what))
     });
@@ -87,10 +91,10 @@ fn sentence(label: &str, value: &str, word: &str) -> String {
 }
 
 /// One row for a fact that several tenants of a node share, one each for the rest.
-fn vrfs(inv: &Inventory, out: &mut Vec<Attention>) {
+fn vrfs(inv: &Inventory, readings: &Readings, out: &mut Vec<Attention>) {
     type Cause = (Arc<str>, &'static str, String);
     let mut shared: BTreeMap<Cause, (Class, String, Vec<Arc<str>>)> = BTreeMap::new();
-    for v in &inv.vrfs {
+    for v in inv.vrfs.iter().filter(|v| !readings.stale_exits.contains_key(&*v.node)) {
         for f in v.facts.iter().filter(|f| f.class >= Class::Differs) {
             let key = if is_node_wide(f.label, &f.word) {
                 (Arc::clone(&v.node), f.label, String::new())

@@ -38,6 +38,12 @@ impl Cx<'_> {
         source_gap(self.readings, SourceId::Pve, what)
     }
 
+    /// Why what Proxmox said is old, when its last try failed: the rows stay, what is concluded from them does not.
+    fn pve_stale(&self) -> Option<Gap> {
+        let e = self.readings.sources.get(SourceId::Pve).error.as_ref()?;
+        self.pve.map(|_| Gap::new(e.kind, e.text.clone()))
+    }
+
     fn sdn(&self) -> Seen<&SdnConfig> {
         match self.pve {
             None => Err(self.pve_gap("the SDN configuration")),
@@ -103,7 +109,7 @@ pub fn join(site: &Arc<Site>, readings: &Readings, generation: u64) -> Inventory
         attention: Vec::new(),
     };
     inv.tenants = seeds.iter().map(|seed| tenant(&cx, &inv, seed)).collect();
-    inv.attention = attention::rows(&inv);
+    inv.attention = attention::rows(&inv, readings);
     inv
 }
 
@@ -121,14 +127,15 @@ fn tenant(cx: &Cx<'_>, inv: &Inventory, seed: &Seed) -> Tenant {
     let vnets = range(&inv.vnets, |v| v.tenant.as_deref(), &seed.name);
     let vrfs = range(&inv.vrfs, |v| Some(&v.tenant), &seed.name);
     let fabric = fabric::layer(cx, seed);
-    let node = node::layer(inv.vrfs.get(vrfs.start as usize..vrfs.end as usize).unwrap_or(&[]), &fabric);
+    let node = node::layer(cx, inv.vrfs.get(vrfs.start as usize..vrfs.end as usize).unwrap_or(&[]), &fabric);
+    let stale = cx.pve_stale();
     let own = inv.workloads.get(workloads.start as usize..workloads.end as usize).unwrap_or(&[]);
     let layers = Layers {
-        workloads: workloads::layer(own, inv.workloads_gap.as_ref()),
+        workloads: workloads::layer(own, stale.as_ref().or(inv.workloads_gap.as_ref())),
         dns: other_source(cx, SourceId::Dns, "the zones"),
         resolver: other_source(cx, SourceId::Fw, "the forwards"),
         bootstrap: other_source(cx, SourceId::Boot, "the check-ins"),
-        fabric,
+        fabric: stale.map_or(fabric, Layer::unknown),
         node,
     };
     Tenant {

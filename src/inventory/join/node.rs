@@ -11,24 +11,14 @@ use super::super::entities::{Fact, Flow, Layer, RouteWhy, VnetRow, Vrf};
 use super::super::source::{Gap, GapKind, Seen};
 use super::super::{Class, Presence};
 use super::{Cx, Seed, diff, vnet_id};
-use crate::backends::exit_node::model::{Reading, Readout, Route, RouteKind, SnatRule, Unread, UnreadKind};
+use crate::backends::exit_node::model::{Reading, Readout, Route, RouteKind, SnatRule};
 use crate::site::model::ExitNodeSite;
-
-/// Turns "could not be read" into a gap.
-pub(super) fn unread(u: &Unread) -> Gap {
-    let kind = match u.kind {
-        UnreadKind::Denied => GapKind::Denied,
-        UnreadKind::TimedOut => GapKind::NoAnswer,
-        UnreadKind::Missing | UnreadKind::Failed | UnreadKind::Unparsable => GapKind::Failed,
-    };
-    Gap::new(kind, format!("{}: {}", u.what, u.why))
-}
 
 /// The value of a part, or the gap it leaves.
 pub(super) fn seen<T>(part: &Readout<T>) -> Seen<&T> {
     match part {
         Readout::Value(v) => Ok(v),
-        Readout::Unread(u) => Err(unread(u)),
+        Readout::Unread(u) => Err(Gap::from(u)),
     }
 }
 
@@ -217,7 +207,10 @@ fn why(s: &Subject<'_>, route: &Route) -> RouteWhy {
 }
 
 /// The node layer of one tenant over all its exit nodes.
-pub(super) fn layer(vrfs: &[Vrf], fabric: &Layer) -> Layer {
+pub(super) fn layer(cx: &Cx<'_>, vrfs: &[Vrf], fabric: &Layer) -> Layer {
+    if let Some(gap) = vrfs.iter().find_map(|v| cx.readings.stale_exits.get(&*v.node)) {
+        return Layer::unknown(gap.clone());
+    }
     let Some(worst) = vrfs.iter().max_by_key(|v| v.class) else {
         return Layer::unknown(Gap::new(GapKind::Off, "this site names no exit node"));
     };

@@ -162,12 +162,24 @@ fn each_source_missing_leaves_the_other_alone() {
         pve: Some(Arc::new(pve)),
         exits: std::iter::once((NODE.to_owned(), Err(super::Gap::new(GapKind::NoAnswer, "hv02 does not answer"))))
             .collect(),
-        flows: Arc::default(),
+        ..super::Readings::default()
     };
     let inv = super::join(&Arc::new(s.site), &readings, 1);
     assert_eq!(presences(&inv, "eds"), [Presence::Present, Presence::Unknown, Presence::Present]);
     assert_eq!(inv.attention.iter().filter(|a| a.class == Class::Fault).count(), 0);
     assert_eq!(inv.attention.iter().filter(|a| a.kind == "source").count(), 1);
+}
+
+#[test]
+fn old_rows_stay_and_nothing_is_concluded_from_them() {
+    let mut s = Sample::healthy();
+    s.fail(SourceId::Pve, GapKind::NoAnswer, "10.20.99.22:8006 refuses connections", true);
+    s.pve.resources.as_mut().expect("resources").vms[0].status = "stopped".into();
+    let inv = s.join();
+    assert_eq!(inv.tenants.len(), 6);
+    assert_eq!(inv.workloads.len(), 42);
+    assert_eq!(presences(&inv, "tdemo"), [Presence::Unknown, Presence::Present, Presence::Unknown]);
+    assert_eq!(inv.attention.iter().map(|a| a.kind).collect::<Vec<_>>(), ["source"]);
 }
 
 #[test]

@@ -15,6 +15,9 @@ use crate::text::clean;
 pub(super) fn rows(cx: &Cx<'_>) -> Seen<Vec<Workload>> {
     let Some(pve) = cx.pve else { return Err(cx.pve_gap("the guest list")) };
     let resources = pve.resources.as_ref().map_err(Clone::clone)?;
+    if let Some(gap) = &pve.guests_hidden {
+        return Err(gap.clone());
+    }
     cx.sdn()?;
     let mut rows: Vec<(usize, Workload)> = resources
         .vms

@@ -122,7 +122,12 @@ fn reading_of(
         }]),
         rp_filter: Value(forwarding.keys().map(|k| (k.clone(), 2)).collect()),
         forwarding: Value(forwarding),
-        frr: Value(exit::Frr { unit: "active".into(), version: Some("10.4.1".into()), daemons_answer: Some(true) }),
+        frr: Value(exit::Frr {
+            unit: "active".into(),
+            version: Some("10.4.1".into()),
+            daemons_answer: Some(true),
+            vtysh_unread: None,
+        }),
         frr_conf: Value(frr_conf),
         frr_local: Value(frr_local),
         nat: Value(exit::Nat {
@@ -131,6 +136,7 @@ fn reading_of(
             forward_rules: Vec::new(),
             legacy_in_use: false,
             legacy_read: true,
+            legacy_unread: None,
         }),
         conntrack: Value(exit::Conntrack {
             count: 1204,

@@ -185,6 +185,7 @@ impl Sample {
             pve,
             exits: exit.into_iter().map(|e| (NODE.to_owned(), e)).collect(),
             flows: Arc::new(self.flows.clone()),
+            ..Readings::default()
         };
         Arc::new(super::join(&Arc::new(self.site.clone()), &readings, 1))
     }

@@ -13,6 +13,7 @@ use self::report::{Problem, SiteErrors};
 use self::values::Base;
 use super::model::Site;
 use super::text::printable;
+use super::user_config::UserConfig;
 
 /// Larger files are not read: a site file has a few kilobytes.
 const MAX_BYTES: u64 = 1 << 20;
@@ -35,6 +36,18 @@ impl Site {
         let site = build::site(&mut reader);
         reader.finish(path, site)
     }
+}
+
+/// Checks the user's `config.toml`.
+pub(crate) fn read_user(text: &str, path: &Path) -> Result<UserConfig, SiteErrors> {
+    let reader = Reader::read(keys::USER, text, path, base(path))?;
+    let config = reader.fields.first().map(|fields| UserConfig {
+        theme: fields.get("theme"),
+        keymap: fields.get("keymap"),
+        ascii: fields.get("ascii"),
+        default_site: fields.get("default_site"),
+    });
+    reader.finish(path, config)
 }
 
 /// Reads `path`, which must be a regular file of UTF-8 text.
@@ -60,7 +73,7 @@ pub(crate) fn text_at(path: &Path) -> Result<String, SiteErrors> {
 }
 
 /// Where paths in the file at `path` start from.
-pub(crate) fn base(path: &Path) -> Base {
+fn base(path: &Path) -> Base {
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let dir = path.parent().map(Path::to_owned).unwrap_or_default();
     let home = std::env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from);

@@ -7,7 +7,7 @@ use std::path::Path;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::keys::{Key, Need, Section, Shape};
+use super::keys::{Key, Kind, Need, Section, Shape};
 use super::report::{Problem, SiteErrors};
 use super::values::{Base, Value, convert, scalars};
 use super::{did_you_mean, text_of};
@@ -226,8 +226,8 @@ impl<'s> Reader<'s> {
     fn hide(&mut self, key: &Key, node: &Spanned<DeValue<'_>>) {
         let credentials = node.get_ref().as_str().is_some_and(|text| text.contains('@'));
         match key.kind {
-            super::keys::Kind::Secret => scalars(node, &mut self.hidden),
-            super::keys::Kind::Url if credentials => self.hidden.push(node.span()),
+            Kind::Secret => scalars(node, &mut self.hidden),
+            Kind::Url if credentials => self.hidden.push(node.span()),
             _ => {}
         }
     }
@@ -258,18 +258,20 @@ fn missing_line(section: &Section, number: usize, key: &Key) -> String {
 }
 
 /// Where the text is not even TOML, the line at `at` is shown only as far as it is certain to hold no secret: its key,
-/// and its value if that key is known to be no secret.
+/// and its value up to another `=` if that key is known to be no secret.
 fn hidden_by_syntax(schema: &[Section], source: &str, at: usize) -> Vec<Range<usize>> {
     let start = source.get(..at).unwrap_or_default().rfind('\n').map_or(0, |newline| newline + 1);
-    let rest = source.get(start..).unwrap_or_default();
-    let line = rest.split('\n').next().unwrap_or_default();
-    let end = start + line.len();
-    let Some((name, _)) = line.split_once('=') else {
-        return if line.trim_start().starts_with('[') { Vec::new() } else { std::iter::once(start..end).collect() };
+    let line = source.get(start..).unwrap_or_default().split('\n').next().unwrap_or_default();
+    let shown = match line.split_once('=') {
+        None if line.trim_start().starts_with('[') && !line.contains(['"', '\'']) => line.len(),
+        None => 0,
+        Some((name, value)) => {
+            let mut kinds = schema.iter().filter_map(|section| section.key(name.trim())).map(|key| key.kind).peekable();
+            let open = kinds.peek().is_some() && kinds.all(|kind| kind != Kind::Secret);
+            let blank = value.len() - value.trim_start().len();
+            let more = if open { value.find('=').map_or(value.len(), |equals| equals + 1) } else { blank };
+            name.len() + 1 + more
+        }
     };
-    let mut keys = schema.iter().filter_map(|section| section.key(name.trim())).map(|key| key.kind);
-    let open = keys.clone().next().is_some() && keys.all(|kind| kind != super::keys::Kind::Secret);
-    let value = line.get(name.len() + 1..).unwrap_or_default();
-    let blank = value.len() - value.trim_start().len();
-    if open { Vec::new() } else { std::iter::once(start + name.len() + 1 + blank..end).collect() }
+    std::iter::once(start + shown..start + line.len()).filter(|range| !range.is_empty()).collect()
 }

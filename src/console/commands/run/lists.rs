@@ -9,6 +9,7 @@ use crate::console::list::{Column, Cx, ListId, Sort};
 use crate::console::lists::def;
 use crate::console::model::{Model, Overlay};
 use crate::console::msg::{Effect, Notice};
+use crate::console::update::overlay;
 use crate::console::{nav, query, select};
 use crate::inventory::Class;
 
@@ -40,7 +41,7 @@ pub(in super::super) fn sort(model: &mut Model, call: &Call<'_>) -> Vec<Effect> 
     match call.args.first() {
         None => {
             let sorted = nav::state_mut(model, &key).sort.column;
-            let at = def(key.0).columns.iter().position(|c| c.key == sorted).unwrap_or(0);
+            let at = overlay::choices(key.0).position(|c| c.key == sorted).unwrap_or(0);
             model.overlay = Overlay::Sort { at };
         }
         Some(word) => match column(key.0, word) {

@@ -101,7 +101,7 @@ fn default(s: &Subject<'_>, r: &Reading) -> Fact {
 /// A VRF that is not there leaves its facts undecided, not broken: the link fact says what is broken.
 fn missing_vrf(label: &'static str, s: &Subject<'_>, r: &Reading) -> Fact {
     match &r.links {
-        Readout::Unread(u) => gap(label, super::unread(u)),
+        Readout::Unread(u) => gap(label, Gap::from(u)),
         Readout::Value(_) => fact(label, Class::Absent, format!("no {}", s.device), "none"),
     }
 }
@@ -109,7 +109,8 @@ fn missing_vrf(label: &'static str, s: &Subject<'_>, r: &Reading) -> Fact {
 /// SNAT rules that a packet from the tenant's subnet would meet on its way out, in rule order.
 pub(super) fn rules_for<'a>(rules: &'a [SnatRule], s: &Subject<'_>) -> impl Iterator<Item = &'a SnatRule> {
     let subnet = s.subnet;
-    rules.iter().filter(move |r| r.source.is_some_and(|net| net.contains(&subnet) || subnet.contains(&net)))
+    let covers = move |net: ipnet::Ipv4Net| net.contains(&subnet) || subnet.contains(&net);
+    rules.iter().filter(move |r| r.source.is_some_and(covers) && !r.is_narrowed())
 }
 
 fn snat(s: &Subject<'_>, r: &Reading) -> Fact {
@@ -122,8 +123,9 @@ fn snat(s: &Subject<'_>, r: &Reading) -> Fact {
     let out = |r: &&&SnatRule| r.out_interface.as_deref().is_none_or(|o| o == transit);
     let matching: Vec<&&SnatRule> = rules.iter().filter(out).collect();
     let Some(first) = matching.first() else {
-        if !nat.legacy_read && nat.legacy_in_use {
-            return gap("SNAT", Gap::new(super::GapKind::Failed, "iptables-legacy holds rules that could not be read"));
+        // A rule may stand where we could not look.
+        if let Some(u) = &nat.legacy_unread {
+            return gap("SNAT", Gap::from(u));
         }
         return match (rules.first(), s.snat_wanted) {
             (Some(r), _) => {
@@ -202,6 +204,9 @@ fn frr(s: &Subject<'_>, r: &Reading) -> Fact {
         Ok(frr) => frr,
         Err(g) => return gap("FRR", g),
     };
+    if let (Some(u), "active") = (&frr.vtysh_unread, frr.unit.as_str()) {
+        return gap("FRR", Gap::from(u));
+    }
     if frr.unit != "active" || frr.daemons_answer == Some(false) {
         return fact("FRR", Class::Fault, format!("unit {}", frr.unit), "down");
     }

@@ -1,0 +1,224 @@
+//! The command line as data.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Console for a tenant platform on Proxmox VE, PowerDNS, OPNsense and an exit node.
+#[derive(Debug, Parser)]
+#[command(name = "deevnet-console", version, about, max_term_width = 120, disable_help_subcommand = true)]
+pub struct Cli {
+    /// What applies to every verb.
+    #[command(flatten)]
+    pub global: Global,
+    /// The verb; without one the full-screen console opens.
+    #[command(subcommand)]
+    pub verb: Option<Verb>,
+}
+
+/// Options of every verb.
+#[derive(Debug, Clone, Args)]
+pub struct Global {
+    /// Site: a file, or the name of one in ~/.config/deevnet-console/sites.
+    #[arg(long, global = true, value_name = "FILE|NAME")]
+    pub site: Option<String>,
+    /// Theme: dark, light, mono, or a file of the user's themes.
+    #[arg(long, global = true, value_name = "NAME")]
+    pub theme: Option<String>,
+    /// Keymap: default, vim, or a file of the user's keymaps.
+    #[arg(long, global = true, value_name = "NAME")]
+    pub keymap: Option<String>,
+    /// Draw with ASCII only.
+    #[arg(long, global = true)]
+    pub ascii: bool,
+    /// Write a log to this file (never secrets; default: none).
+    #[arg(long, global = true, value_name = "FILE")]
+    pub log: Option<PathBuf>,
+}
+
+/// Form of printed data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum Format {
+    /// For people.
+    #[default]
+    Table,
+    /// One JSON document.
+    Json,
+    /// One YAML document.
+    Yaml,
+}
+
+/// The verbs.
+#[derive(Debug, Subcommand)]
+pub enum Verb {
+    /// The console on the embedded lab: an invented site, no network, nothing to set up.
+    Demo {
+        /// The site.
+        #[command(flatten)]
+        lab: LabArgs,
+    },
+    /// The lab as servers on loopback until stopped.
+    Lab(LabVerb),
+    /// Everything that is derived from a tenant index.
+    Numbering {
+        /// Tenant index, 1–63; without one, the table of all.
+        index: Option<u64>,
+        /// Tenant name, for device and zone names.
+        #[arg(long)]
+        name: Option<String>,
+        /// Form.
+        #[arg(short, long, value_enum, default_value_t)]
+        output: Format,
+    },
+    /// What the site holds, read once.
+    Get {
+        /// What.
+        #[arg(value_enum)]
+        kind: Kind,
+        /// Only this tenant's.
+        #[arg(long, value_name = "NAME")]
+        tenant: Option<String>,
+        /// Form.
+        #[arg(short, long, value_enum, default_value_t)]
+        output: Format,
+        /// Seconds to wait for the sources.
+        #[arg(long, default_value_t = 30, value_name = "SECONDS")]
+        timeout: u16,
+    },
+    /// New connections through each tenant's SNAT rules.
+    Snat {
+        /// Only this tenant's.
+        tenant: Option<String>,
+        /// Print again with every reading (every 5 s) until stopped.
+        #[arg(long)]
+        watch: bool,
+        /// Form; with --watch one JSON document a line.
+        #[arg(short, long, value_enum, default_value_t)]
+        output: Format,
+    },
+    /// One screen as text.
+    Render(RenderArgs),
+    /// Completions for a shell.
+    Completions {
+        /// Shell.
+        shell: clap_complete::Shell,
+    },
+    /// The manual page, as roff.
+    Man,
+}
+
+/// `render …`.
+#[derive(Debug, Args)]
+pub struct RenderArgs {
+    /// Screen: tenants, board, workloads, vrfs, vnets, overview, fabric, sources, activity.
+    pub screen: String,
+    /// Tenant of the screen, where it has one.
+    #[arg(long, value_name = "NAME")]
+    pub tenant: Option<String>,
+    /// Of the embedded lab instead of a site.
+    #[arg(long)]
+    pub demo: bool,
+    /// Columns × rows.
+    #[arg(long, default_value = "120x40", value_name = "WxH")]
+    pub size: String,
+    /// Moment to draw as now (default: now).
+    #[arg(long, value_name = "TIMESTAMP")]
+    pub at: Option<jiff::Timestamp>,
+    /// With colours (SGR); default: when stdout is a terminal.
+    #[arg(long)]
+    pub colour: bool,
+    /// Of the lab.
+    #[command(flatten)]
+    pub lab: LabArgs,
+}
+
+/// What the lab holds.
+#[derive(Debug, Clone, Args)]
+pub struct LabArgs {
+    /// Tenants, 1–62 (default: the worked example with six).
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=62))]
+    pub tenants: Option<u8>,
+    /// Workloads per tenant, 0–40.
+    #[arg(long, value_name = "M", value_parser = clap::value_parser!(u8).range(0..=40))]
+    pub workloads: Option<u8>,
+    /// Fault to start with, e.g. snat-missing@eds; may be repeated. `lab fault list` names them.
+    #[arg(long, value_name = "ID[@TENANT|@NODE]")]
+    pub fault: Vec<String>,
+}
+
+/// `lab …`.
+#[derive(Debug, Args)]
+pub struct LabVerb {
+    /// What to do; without one: serve.
+    #[command(subcommand)]
+    pub action: Option<LabAction>,
+    /// Where the site file is written.
+    #[arg(long, value_name = "FILE")]
+    pub site_out: Option<PathBuf>,
+    /// The site.
+    #[command(flatten)]
+    pub lab: LabArgs,
+}
+
+/// What can be done to a running lab.
+#[derive(Debug, Subcommand)]
+pub enum LabAction {
+    /// Faults of the running lab whose site file is given with --site.
+    Fault {
+        /// What.
+        #[command(subcommand)]
+        action: FaultAction,
+    },
+}
+
+/// `lab fault …`.
+#[derive(Debug, Subcommand)]
+pub enum FaultAction {
+    /// Switch on.
+    On {
+        /// Fault.
+        fault: String,
+    },
+    /// Switch off.
+    Off {
+        /// Fault.
+        fault: String,
+    },
+    /// All there are, those that are on marked.
+    List,
+}
+
+/// Kinds of `get`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Kind {
+    /// Tenants with the presence of each layer.
+    Tenants,
+    /// VRFs on the exit nodes.
+    Vrfs,
+    /// VNets and subnets.
+    Vnets,
+    /// VMs.
+    Workloads,
+    /// SNAT rules and flows.
+    Snat,
+    /// SDN edits that wait for an apply.
+    Pending,
+    /// Sources and their health.
+    Sources,
+}
+
+impl Kind {
+    /// The word.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Tenants => "tenants",
+            Self::Vrfs => "vrfs",
+            Self::Vnets => "vnets",
+            Self::Workloads => "workloads",
+            Self::Snat => "snat",
+            Self::Pending => "pending",
+            Self::Sources => "sources",
+        }
+    }
+}

@@ -1,0 +1,261 @@
+//! The items of `get`, in the field names of the command line's contract. Unknown is `null` with its reason under
+//! `unknown`; nothing is left out silently.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+
+use crate::inventory::{
+    Fact, FieldDiff, Flow, Inventory, Layer, Origin, PendingEdit, Seen, Tenant, VnetRow, Vrf, Workload,
+};
+
+/// Puts a value, or `null` and the reason.
+struct Item {
+    fields: Map<String, Value>,
+    unknown: BTreeMap<&'static str, String>,
+}
+
+impl Item {
+    fn new(fields: Value) -> Self {
+        let fields = match fields {
+            Value::Object(map) => map,
+            other => Map::from_iter([("value".to_owned(), other)]),
+        };
+        Self { fields, unknown: BTreeMap::new() }
+    }
+
+    fn seen<T>(mut self, key: &'static str, value: &Seen<T>, show: impl FnOnce(&T) -> Value) -> Self {
+        let shown = match value {
+            Ok(v) => show(v),
+            Err(gap) => {
+                self.unknown.insert(key, gap.why.to_string());
+                Value::Null
+            }
+        };
+        self.fields.insert(key.to_owned(), shown);
+        self
+    }
+
+    fn done(mut self) -> Value {
+        self.fields.insert("unknown".to_owned(), json!(self.unknown));
+        Value::Object(self.fields)
+    }
+}
+
+fn diffs(list: &[FieldDiff]) -> Value {
+    json!(list)
+}
+
+/// A tenant.
+pub(super) fn tenant(t: &Tenant) -> Value {
+    let mut presence = Map::new();
+    let mut words = Map::new();
+    let mut unknown = BTreeMap::new();
+    let mut all: Vec<&FieldDiff> = Vec::new();
+    for (_, name, layer) in t.layers.all() {
+        let layer: &Layer = layer;
+        presence.insert(name.to_owned(), json!(layer.presence));
+        words.insert(name.to_owned(), json!(layer.words));
+        if let Some(gap) = &layer.gap {
+            unknown.insert(name, gap.why.to_string());
+        }
+        all.extend(&layer.diffs);
+    }
+    json!({
+        "name": t.name,
+        "index": t.index,
+        "drill": t.drill,
+        "status": t.status,
+        "vrf_vni": t.vrf_vni,
+        "vnet_vni": t.vnet_vni,
+        "subnet": t.subnet.to_string(),
+        "gateway": t.gateway.to_string(),
+        "forward_zone": t.forward_zone,
+        "reverse_zone": t.reverse_zone,
+        "presence": presence,
+        "words": words,
+        "diffs": all,
+        "unknown": unknown,
+    })
+}
+
+/// A workload.
+pub(super) fn workload(w: &Workload) -> Value {
+    let text = |v: &Option<String>| json!(v);
+    let origin = match &w.origin {
+        Origin::Ours => json!({ "foreign": false }),
+        Origin::Foreign(how) => json!({ "foreign": true, "why": how }),
+    };
+    Item::new(json!({
+        "tenant": w.tenant,
+        "name": w.name,
+        "vm_name": w.vm_name,
+        "vmid": w.vmid,
+        "ordinal": w.ordinal,
+        "node": w.node,
+        "status": w.status,
+        "lock": w.lock,
+        "derived_address": w.derived_address.map(|a| a.to_string()),
+        "origin": origin,
+        "cpu": w.cpu,
+        "cpus": w.cpus,
+        "mem": w.mem,
+        "maxmem": w.maxmem,
+        "maxdisk": w.maxdisk,
+        "started_at": w.started_at.map(|t| t.to_string()),
+        "diffs": diffs(&w.diffs),
+    }))
+    .seen("mac", &w.mac, text)
+    .seen("address", &w.address, |a| json!(a.as_deref().map(|a| a.split('/').next().unwrap_or(a))))
+    .seen("bridge", &w.bridge, text)
+    .seen("nameserver", &w.nameserver, text)
+    .seen("uuid", &w.uuid, text)
+    .seen("pending", &w.pending, |p| json!(p))
+    .seen("agent", &w.agent, |a| json!(a))
+    .done()
+}
+
+fn fact(f: &Fact) -> Value {
+    json!({
+        "name": f.label,
+        "value": f.value,
+        "state": f.class,
+        "word": f.word,
+        "unknown": f.gap.as_ref().map(|g| g.why.to_string()),
+    })
+}
+
+/// A VRF on an exit node.
+pub(super) fn vrf(v: &Vrf) -> Value {
+    Item::new(json!({
+        "tenant": v.tenant,
+        "node": v.node,
+        "device": v.device,
+        "vni": v.vni,
+        "state": v.class,
+        "facts": v.facts.iter().map(fact).collect::<Vec<_>>(),
+        "diffs": diffs(&v.diffs),
+    }))
+    .seen("routes", &v.routes, |routes| {
+        json!(
+            routes
+                .iter()
+                .map(|(r, why)| json!({
+                    "dst": r.dst.to_string(),
+                    "kind": r.kind,
+                    "gateway": r.gateway.map(|g| g.to_string()),
+                    "dev": r.dev,
+                    "protocol": r.protocol,
+                    "metric": r.metric,
+                    "state": why.class,
+                    "why": why.words,
+                }))
+                .collect::<Vec<_>>()
+        )
+    })
+    .done()
+}
+
+fn flow(f: &Flow) -> Value {
+    json!({
+        "new_connections": f.total,
+        "per_second": f.per_second,
+        "since": f.since.map(|t| t.to_string()),
+        "reset_at": f.reset_at.map(|t| t.to_string()),
+    })
+}
+
+/// SNAT of a tenant on an exit node. The counts are first packets of connections: activity, not health.
+pub(super) fn snat(v: &Vrf) -> Value {
+    Item::new(json!({ "tenant": v.tenant, "node": v.node }))
+        .seen("rules", &v.snat, |rules| {
+            json!(
+                rules
+                    .iter()
+                    .map(|r| json!({
+                        "engine": r.engine,
+                        "source": r.source.map(|s| s.to_string()),
+                        "out_interface": r.out_interface,
+                        "to_source": r.to_source.map(|s| s.to_string()),
+                        "new_connections": r.new_connections,
+                        "text": r.text,
+                    }))
+                    .collect::<Vec<_>>()
+            )
+        })
+        .seen("flow", &v.flow, flow)
+        .seen("vnet_bytes_per_second", &v.vnet_bytes_s, |b| json!(b))
+        .done()
+}
+
+/// A VNet.
+pub(super) fn vnet(v: &VnetRow) -> Value {
+    let nodes: Vec<Value> = v
+        .nodes
+        .iter()
+        .map(|(node, said)| match said {
+            Ok(status) => json!({ "node": node, "status": status, "unknown": null }),
+            Err(gap) => json!({ "node": node, "status": null, "unknown": gap.why.to_string() }),
+        })
+        .collect();
+    Item::new(json!({
+        "vnet": v.vnet,
+        "zone": v.zone,
+        "tenant": v.tenant,
+        "tag": v.tag,
+        "ordinal": v.ordinal,
+        "change": v.change,
+        "state": v.class,
+        "word": v.word,
+        "alias": v.alias,
+        "nodes": nodes,
+        "diffs": diffs(&v.diffs),
+    }))
+    .seen("subnets", &v.subnets, |subnets| {
+        json!(
+            subnets
+                .iter()
+                .map(|s| json!({
+                    "cidr": s.cidr,
+                    "gateway": s.gateway.map(|g| g.to_string()),
+                    "snat": s.snat,
+                    "change": s.change,
+                    "derived": s.derived,
+                }))
+                .collect::<Vec<_>>()
+        )
+    })
+    .done()
+}
+
+/// A pending edit.
+pub(super) fn pending(e: &PendingEdit) -> Value {
+    json!({ "kind": e.kind, "id": e.id, "tenant": e.tenant, "change": e.change, "what": e.what, "by": e.by })
+}
+
+/// Whether an item belongs to `tenant`.
+pub(super) fn of_tenant(item: &Value, tenant: &str) -> bool {
+    let named = |key: &str| item.get(key).and_then(Value::as_str) == Some(tenant);
+    named("tenant") || (item.get("index").is_some() && named("name"))
+}
+
+/// All items of a kind, or why there is no list.
+pub(super) fn all(inv: &Inventory, kind: super::Kind) -> Seen<Vec<Value>> {
+    use super::Kind;
+    match kind {
+        Kind::Tenants => known(inv.tenants_gap.as_ref(), &inv.tenants, tenant),
+        Kind::Vrfs => known(inv.tenants_gap.as_ref(), &inv.vrfs, vrf),
+        Kind::Snat => known(inv.tenants_gap.as_ref(), &inv.vrfs, snat),
+        Kind::Vnets => known(inv.tenants_gap.as_ref(), &inv.vnets, vnet),
+        Kind::Workloads => known(inv.workloads_gap.as_ref(), &inv.workloads, workload),
+        Kind::Pending => inv.fabric.pending.as_ref().map_err(Clone::clone).map(|p| p.iter().map(pending).collect()),
+        Kind::Sources => Ok(Vec::new()),
+    }
+}
+
+fn known<T>(gap: Option<&crate::inventory::Gap>, rows: &[T], show: fn(&T) -> Value) -> Seen<Vec<Value>> {
+    match gap {
+        Some(gap) => Err(gap.clone()),
+        None => Ok(rows.iter().map(show).collect()),
+    }
+}

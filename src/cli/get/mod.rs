@@ -1,0 +1,167 @@
+//! `get KIND`: read once, print, say what is unknown.
+
+mod items;
+
+use std::io::Write;
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::args::{Format, Global, Kind};
+use super::print;
+use super::{Code, Failure, open};
+use crate::inventory::feed::{Clients, Feed};
+use crate::inventory::{Demand, Gap, GapKind, Inventory, Seen, SourceId, SourceStatus};
+use crate::runtime::clock;
+
+/// Runs the verb.
+pub(super) fn run(
+    global: &Global,
+    kind: Kind,
+    tenant: Option<&str>,
+    format: Format,
+    timeout: u16,
+) -> Result<Code, Failure> {
+    let site = open::site(global)?;
+    open::runtime()?.block_on(async {
+        let clock = clock::system();
+        let mut feed = Feed::start(&site, Clients::connect(&site).await, &clock);
+        feed.demand(demand(kind == Kind::Snat));
+        let inv = picture(&mut feed, kind, Duration::from_secs(u64::from(timeout))).await;
+        show(&mut std::io::stdout(), &inv, kind, tenant, format, clock())
+    })
+}
+
+/// The SNAT items of a picture.
+pub(super) fn snat_items(inv: &Inventory, tenant: Option<&str>) -> Option<Vec<Value>> {
+    let mut list = items::all(inv, Kind::Snat).ok()?;
+    list.retain(|i| tenant.is_none_or(|t| items::of_tenant(i, t)));
+    Some(list)
+}
+
+/// Sources a kind is made of.
+const fn sources(kind: Kind) -> &'static [SourceId] {
+    match kind {
+        Kind::Tenants | Kind::Vrfs | Kind::Snat => &[SourceId::Pve, SourceId::Exit],
+        Kind::Vnets | Kind::Workloads | Kind::Pending => &[SourceId::Pve],
+        Kind::Sources => &SourceId::ALL,
+    }
+}
+
+/// Whether everything that `kind` needs was read, or will not be.
+fn complete(inv: &Inventory, kind: Kind) -> bool {
+    let settled = |id: &SourceId| {
+        let h = inv.sources.get(*id);
+        !h.configured || h.observed_at.is_some() || h.error.is_some()
+    };
+    if !sources(kind).iter().all(settled) {
+        return false;
+    }
+    fn unread<T>(seen: &Seen<T>) -> bool {
+        matches!(seen, Err(Gap { kind: GapKind::NotRead, .. }))
+    }
+    match kind {
+        Kind::Workloads => !inv.workloads.iter().any(|w| unread(&w.address) || unread(&w.pending)),
+        Kind::Tenants => !inv.workloads.iter().any(|w| unread(&w.address)),
+        Kind::Vnets => !inv.vnets.iter().any(|v| unread(&v.subnets)),
+        Kind::Vrfs | Kind::Snat | Kind::Pending | Kind::Sources => true,
+    }
+}
+
+/// Waits for a picture that is complete for `kind`, at most `limit`; then takes what there is.
+pub(super) async fn picture(feed: &mut Feed, kind: Kind, limit: Duration) -> Arc<Inventory> {
+    let wanted = feed.inventory.wait_for(|inv| complete(inv, kind));
+    if let Ok(Ok(inv)) = tokio::time::timeout(limit, wanted).await {
+        return Arc::clone(&inv);
+    }
+    Arc::clone(&feed.inventory.borrow())
+}
+
+/// State of the sources as JSON.
+pub(super) fn source_states(inv: &Inventory, now: Timestamp) -> Value {
+    let one = |(id, h): (SourceId, &crate::inventory::SourceHealth)| {
+        json!({
+            "name": id,
+            "state": h.status(now),
+            "age_s": h.age(now).map(|a| a.as_secs()),
+            "error": h.error.as_ref().map(|e| e.text.to_string()),
+            "help": h.error.as_ref().and_then(|e| e.help.as_ref()).map(ToString::to_string),
+            "gaps": h.gaps.iter().map(|g| g.why.to_string()).collect::<Vec<_>>(),
+        })
+    };
+    json!(inv.sources.iter().map(one).collect::<Vec<_>>())
+}
+
+/// Prints `kind`. The code is 3 where something of it is unknown.
+///
+/// # Errors
+/// When `tenant` names nobody, or stdout is closed.
+pub(super) fn show(
+    out: &mut dyn Write,
+    inv: &Inventory,
+    kind: Kind,
+    tenant: Option<&str>,
+    format: Format,
+    now: Timestamp,
+) -> Result<Code, Failure> {
+    if let Some(name) = tenant {
+        known_tenant(inv, name)?;
+    }
+    let mut list = items::all(inv, kind);
+    if let (Ok(items), Some(name)) = (&mut list, tenant) {
+        items.retain(|i| items::of_tenant(i, name));
+    }
+    let states = source_states(inv, now);
+    let code = code(inv, kind, &list, now);
+    if format == Format::Table {
+        print::table(out, inv, kind, tenant, &list, now)?;
+        return Ok(code);
+    }
+    let items = if kind == Kind::Sources { states.clone() } else { json!(list.as_ref().ok()) };
+    let mut document = json!({
+        "schema": format!("deevnet-console/get-{}/v1", kind.word()),
+        "at": now.to_string(),
+        "sources": states,
+        "items": items,
+    });
+    if let (Err(gap), Some(map)) = (&list, document.as_object_mut()) {
+        map.insert("unknown".to_owned(), json!(gap.why.to_string()));
+    }
+    print::document(out, &document, format)?;
+    Ok(code)
+}
+
+/// An unknown tenant is an error only where the tenants are known.
+fn known_tenant(inv: &Inventory, name: &str) -> Result<(), Failure> {
+    if inv.tenants_gap.is_some() || inv.tenant(name).is_some() {
+        return Ok(());
+    }
+    let names: Vec<&str> = inv.tenants.iter().map(|t| &*t.name).collect();
+    let near = crate::site::text::nearest(name, names.iter().copied());
+    let help = near.map_or_else(|| format!("there are: {}", names.join(", ")), |n| format!("did you mean {n}?"));
+    Err(Failure::usage(format!("no tenant is called {name:?}"), help))
+}
+
+fn code(inv: &Inventory, kind: Kind, list: &Seen<Vec<Value>>, now: Timestamp) -> Code {
+    let late = sources(kind)
+        .iter()
+        .any(|id| !matches!(inv.sources.get(*id).status(now), SourceStatus::Off | SourceStatus::Fresh));
+    let holes = |item: &Value| item.get("unknown").and_then(Value::as_object).is_some_and(|u| !u.is_empty());
+    let off = |item: &Value| kind == Kind::Tenants && only_off(inv, item);
+    let unknown = list.as_ref().map_or(true, |items| items.iter().any(|i| holes(i) && !off(i)));
+    if late || unknown { Code::Unknown } else { Code::Ok }
+}
+
+/// Whether what a tenant item does not know is only what the site does not have.
+fn only_off(inv: &Inventory, item: &Value) -> bool {
+    let name = item.get("name").and_then(Value::as_str).unwrap_or_default();
+    inv.tenant(name)
+        .is_some_and(|t| t.layers.all().iter().all(|(_, _, l)| l.gap.as_ref().is_none_or(|g| g.kind == GapKind::Off)))
+}
+
+/// What a headless read looks at: everything, counters live.
+pub(super) fn demand(live: bool) -> Demand {
+    Demand { live_counters: live, ..Demand::default() }
+}

@@ -1,0 +1,59 @@
+//! What verbs open before they work: the site, the user's preferences, the log, a runtime.
+
+use std::sync::Arc;
+
+use super::Failure;
+use super::args::Global;
+use crate::site::Site;
+use crate::site::places::Places;
+
+/// The user's places.
+pub(super) fn places() -> Result<Places, Failure> {
+    Places::from_environment().map_err(|e| Failure::usage(e.to_string(), e.help()))
+}
+
+/// The site that was asked for, or the only one there is. Its warnings go to stderr.
+pub(super) fn site(global: &Global) -> Result<Arc<Site>, Failure> {
+    let places = places()?;
+    let preferences = super::screen::preferences(&places)?;
+    let path = places
+        .choose(global.site.as_deref(), preferences.default_site.as_deref())
+        .map_err(|e| Failure::usage(e.to_string(), e.help()))?;
+    let site = Site::load(&path).map_err(|e| Failure::plain(e.to_string()))?;
+    for warning in &site.warnings {
+        warn(warning);
+    }
+    Ok(Arc::new(site))
+}
+
+/// One line on stderr.
+pub(super) fn warn(text: &str) {
+    use std::io::Write as _;
+    // A closed stderr leaves nobody to tell.
+    let _ = writeln!(std::io::stderr(), "warning: {text}");
+}
+
+/// A runtime for the engine.
+pub(super) fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .map_err(|e| Failure::plain(format!("no runtime: {e}")))
+}
+
+/// The log file, when one was asked for. Never the terminal.
+pub(super) fn log(global: &Global) -> Result<Option<tracing_appender::non_blocking::WorkerGuard>, Failure> {
+    let Some(path) = &global.log else { return Ok(None) };
+    let file = std::fs::OpenOptions::new()
+        .create(true)
+        .append(true)
+        .open(path)
+        .map_err(|e| Failure::usage(format!("log {}: {e}", path.display()), "give a file that can be written"))?;
+    let (writer, guard) = tracing_appender::non_blocking(file);
+    let filter = tracing_subscriber::EnvFilter::try_from_env("DEEVNET_LOG")
+        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("deevnet_console=info"));
+    let subscriber = tracing_subscriber::fmt().with_writer(writer).with_ansi(false).with_env_filter(filter).finish();
+    tracing::subscriber::set_global_default(subscriber).map_err(|e| Failure::plain(format!("log: {e}")))?;
+    Ok(Some(guard))
+}

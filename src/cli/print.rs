@@ -1,0 +1,110 @@
+//! Printers: tables made of the same columns as the screens, JSON and YAML documents.
+
+use std::io::Write;
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::Failure;
+use super::args::{Format, Kind};
+use crate::console::list::{Align, Cx, ListDef, ListId};
+use crate::console::lists;
+use crate::console::theme::{ASCII, Glyphs, UNICODE};
+use crate::inventory::{Inventory, Seen};
+use crate::text;
+
+/// One JSON or YAML document.
+pub(super) fn document(out: &mut dyn Write, value: &Value, format: Format) -> Result<(), Failure> {
+    if format == Format::Yaml {
+        serde_yaml_ng::to_writer(&mut *out, value).map_err(|e| Failure::plain(format!("output: {e}")))?;
+    } else {
+        serde_json::to_writer_pretty(&mut *out, value).map_err(|e| Failure::plain(format!("output: {e}")))?;
+        out.write_all(b"\n")?;
+    }
+    Ok(())
+}
+
+const fn list_of(kind: Kind) -> ListId {
+    match kind {
+        Kind::Tenants => ListId::Tenants,
+        Kind::Vrfs | Kind::Snat => ListId::Vrfs,
+        Kind::Vnets => ListId::Vnets,
+        Kind::Workloads => ListId::Workloads,
+        Kind::Pending => ListId::Pending,
+        Kind::Sources => ListId::Sources,
+    }
+}
+
+/// Glyphs for stdout: ASCII where the locale is not UTF-8.
+pub(super) fn glyphs() -> &'static Glyphs {
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(|k| std::env::var(k).ok().filter(|v| !v.is_empty()));
+    let utf8 = locale.is_some_and(|l| l.to_ascii_uppercase().replace('-', "").contains("UTF8"));
+    if utf8 { &UNICODE } else { &ASCII }
+}
+
+/// The rows of a kind as a table; on stderr, why there are none.
+pub(super) fn table(
+    out: &mut dyn Write,
+    inv: &Inventory,
+    kind: Kind,
+    tenant: Option<&str>,
+    known: &Seen<Vec<Value>>,
+    now: Timestamp,
+) -> Result<(), Failure> {
+    let def = lists::def(list_of(kind));
+    if let Err(gap) = known {
+        super::open::warn(&format!("{} are unknown: {}", kind.word(), gap.why));
+        return Ok(());
+    }
+    let rows = rows(def, Cx { inv, now }, tenant);
+    if rows.is_empty() {
+        super::open::warn(def.empty);
+    }
+    let widths: Vec<usize> = def
+        .columns
+        .iter()
+        .enumerate()
+        .map(|(i, c)| {
+            let cells = rows.iter().filter_map(|r| r.get(i)).map(|c| text::width(c));
+            cells.max().unwrap_or(0).max(text::width(c.title))
+        })
+        .collect();
+    let head: Vec<String> = def.columns.iter().map(|c| c.title.to_owned()).collect();
+    for row in std::iter::once(&head).chain(&rows) {
+        line(out, def, &widths, row)?;
+    }
+    Ok(())
+}
+
+fn rows(def: &ListDef, cx: Cx<'_>, tenant: Option<&str>) -> Vec<Vec<String>> {
+    let glyphs = glyphs();
+    (0..(def.len)(cx.inv))
+        .filter(|i| tenant.is_none_or(|t| (def.tenant_of)(cx.inv, *i) == Some(t)))
+        .map(|i| {
+            def.columns
+                .iter()
+                .map(|c| {
+                    let cell = (def.cell)(cx, i, c.key);
+                    let glyph = cell.class.map(|c| glyphs.of(c)).unwrap_or_default();
+                    let sep = if glyph.is_empty() || cell.text.is_empty() { "" } else { " " };
+                    let all = format!("{glyph}{sep}{}", cell.text);
+                    if glyphs.ascii { text::to_ascii(&all).into_owned() } else { all }
+                })
+                .collect()
+        })
+        .collect()
+}
+
+fn line(out: &mut dyn Write, def: &ListDef, widths: &[usize], row: &[String]) -> Result<(), Failure> {
+    let mut line = String::new();
+    for ((cell, width), column) in row.iter().zip(widths).zip(def.columns) {
+        let space = " ".repeat(width.saturating_sub(text::width(cell)));
+        match column.align {
+            Align::Left => line.extend([cell.as_str(), &space]),
+            Align::Right => line.extend([&space, cell.as_str()]),
+        }
+        line.push_str("  ");
+    }
+    writeln!(out, "{}", line.trim_end())?;
+    Ok(())
+}

@@ -1,0 +1,132 @@
+//! `render SCREEN`: one screen as text, for documents, tests and bug reports.
+
+use std::io::{IsTerminal, Write};
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::args::{Global, Kind, RenderArgs};
+use super::{Code, Failure, get, lab, open, screen};
+use crate::console::list::{ListId, Scope};
+use crate::console::model::Screen;
+use crate::console::theme::Depth;
+use crate::console::{Model, Msg, lists, update, view};
+use crate::inventory::Inventory;
+use crate::inventory::feed::{Clients, Feed};
+use crate::runtime::clock;
+use crate::site::Site;
+use crate::terminal::{Frame, PaintOptions, Painter};
+
+/// Runs the verb.
+pub(super) fn run(global: &Global, request: &RenderArgs) -> Result<Code, Failure> {
+    let size = size(&request.size)?;
+    open::runtime()?.block_on(async {
+        if request.demo {
+            let lab = lab::start(&request.lab).await?;
+            let site = lab::site_of(&lab)?;
+            let result = draw(global, request, &site, size).await;
+            lab.shutdown().await;
+            result
+        } else {
+            draw(global, request, &open::site(global)?, size).await
+        }
+    })
+}
+
+fn size(text: &str) -> Result<(u16, u16), Failure> {
+    let bad = || Failure::usage(format!("--size {text:?} is not WIDTHxHEIGHT"), "for example --size 120x40");
+    let (w, h) = text.split_once(['x', '×']).ok_or_else(bad)?;
+    let (w, h): (u16, u16) = (w.parse().map_err(|_| bad())?, h.parse().map_err(|_| bad())?);
+    if (1..=1000).contains(&w) && (1..=500).contains(&h) { Ok((w, h)) } else { Err(bad()) }
+}
+
+/// The screen called `word`: a place, or a list at full width.
+fn screen_of(request: &RenderArgs, inv: &Inventory) -> Result<Screen, Failure> {
+    let tenant = || -> Result<Arc<str>, Failure> {
+        let named = request.tenant.as_deref();
+        let found = named.map_or_else(|| inv.tenants.first(), |n| inv.tenant(n));
+        found.map(|t| Arc::clone(&t.name)).ok_or_else(|| {
+            Failure::usage(
+                named.map_or_else(|| "there is no tenant to show".to_owned(), |n| format!("no tenant is called {n:?}")),
+                "see `get tenants`",
+            )
+        })
+    };
+    Ok(match request.screen.as_str() {
+        "tenants" => Screen::Tenants,
+        "board" => Screen::Board { tenant: tenant()? },
+        "overview" => Screen::Overview,
+        "fabric" => Screen::Fabric,
+        "activity" => Screen::Activity,
+        "sources" => Screen::Sources,
+        word => {
+            let list = list_of(word)?;
+            let scope = if request.tenant.is_some() { Scope::Tenant(tenant()?) } else { Scope::All };
+            Screen::List { list, scope }
+        }
+    })
+}
+
+fn list_of(word: &str) -> Result<ListId, Failure> {
+    lists::ALL.into_iter().find(|id| lists::def(*id).word == word).ok_or_else(|| {
+        let places = ["tenants", "board", "overview", "fabric", "activity", "sources"];
+        let words: Vec<&str> = places.into_iter().chain(lists::ALL.map(|id| lists::def(id).word)).collect();
+        let near = crate::site::text::nearest(word, words.iter().copied());
+        let help = near.map_or_else(|| format!("one of: {}", words.join(", ")), |n| format!("did you mean {n}?"));
+        Failure::usage(format!("no screen is called {word:?}"), help)
+    })
+}
+
+async fn draw(global: &Global, request: &RenderArgs, site: &Arc<Site>, size: (u16, u16)) -> Result<Code, Failure> {
+    let colour = request.colour || std::io::stdout().is_terminal();
+    let depth = if colour { Depth::True } else { Depth::None };
+    let style = screen::style(global, depth, false)?;
+    let clock = clock::system();
+    let mut feed = Feed::start(site, Clients::connect(site).await, &clock);
+    let inv = get::picture(&mut feed, Kind::Workloads, Duration::from_secs(30)).await;
+    let inv =
+        if needs_exit(&inv) { get::picture(&mut feed, Kind::Tenants, Duration::from_secs(30)).await } else { inv };
+    let now = request.at.unwrap_or_else(|| clock());
+    let mut model = Model::new(site.name.clone(), size, now, style.look, style.keymap);
+    model.mode_word = request.demo.then_some("DEMO");
+    let target = screen_of(request, &inv)?;
+    update(&mut model, Msg::Inventory(inv));
+    model.show(target);
+    let screenful = view(&model);
+    let mut out = std::io::stdout();
+    if colour {
+        let options = PaintOptions { synchronised: false, scroll_regions: false };
+        let frame = Frame { buffer: screenful.buffer, scroll: None, cursor: None };
+        let mut bytes = Vec::new();
+        Painter::new(options).paint(frame, &mut bytes);
+        out.write_all(&bytes)?;
+        writeln!(out)?;
+    } else {
+        write_text(&mut out, &screenful.buffer)?;
+    }
+    Ok(Code::Ok)
+}
+
+fn needs_exit(inv: &Inventory) -> bool {
+    let exit = inv.sources.get(crate::inventory::SourceId::Exit);
+    exit.configured && exit.observed_at.is_none() && exit.error.is_none()
+}
+
+/// Rows of cells as lines; a wide character's second cell is not written.
+fn write_text(out: &mut dyn Write, buffer: &ratatui::buffer::Buffer) -> Result<(), Failure> {
+    let area = buffer.area;
+    for y in area.top()..area.bottom() {
+        let mut line = String::new();
+        let mut skip = 0;
+        for x in area.left()..area.right() {
+            if skip > 0 {
+                skip -= 1;
+                continue;
+            }
+            let symbol = buffer.cell((x, y)).map_or(" ", |c| c.symbol());
+            skip = crate::text::width(symbol).saturating_sub(1);
+            line.push_str(symbol);
+        }
+        writeln!(out, "{}", line.trim_end())?;
+    }
+    Ok(())
+}

@@ -1,0 +1,112 @@
+//! The full-screen console, on a site or on the embedded lab.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::args::{Global, LabArgs};
+use super::{Code, Failure, lab, open};
+use crate::console::file::TextFile;
+use crate::console::theme::{self, Depth, Look};
+use crate::console::{Model, keymap};
+use crate::inventory::feed::{Clients, Feed};
+use crate::runtime::{self, End, Session, clock};
+use crate::site::Site;
+use crate::site::places::Places;
+use crate::site::user_config::UserConfig;
+use crate::terminal::{Capabilities, ColourDepth, TerminalError};
+
+/// The user's preferences; none where there is no file.
+pub(super) fn preferences(places: &Places) -> Result<UserConfig, Failure> {
+    UserConfig::load(&places.user_config()).map_err(|e| Failure::plain(e.to_string()))
+}
+
+/// TOML files of the user in a folder of the configuration directory.
+fn user_files(dir: &Path) -> Result<Vec<TextFile>, Failure> {
+    let Ok(entries) = std::fs::read_dir(dir) else { return Ok(Vec::new()) };
+    let mut files = Vec::new();
+    for path in entries.flatten().map(|e| e.path()).filter(|p| p.extension().is_some_and(|e| e == "toml")) {
+        let text = std::fs::read_to_string(&path)
+            .map_err(|e| Failure::usage(format!("{}: {e}", path.display()), "make it readable, or move it away"))?;
+        let name = path.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
+        files.push(TextFile { name, path: path.display().to_string(), text });
+    }
+    files.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(files)
+}
+
+/// Theme and keymap, as options, preferences and capabilities say.
+pub(super) struct Style {
+    pub(super) look: Arc<Look>,
+    pub(super) keymap: Arc<keymap::Keymap>,
+    themes: Vec<theme::Theme>,
+}
+
+/// Loads theme and keymap.
+pub(super) fn style(global: &Global, depth: Depth, ascii: bool) -> Result<Style, Failure> {
+    let places = open::places()?;
+    let preferences = preferences(&places)?;
+    let failed = |e: crate::console::file::FileError| Failure {
+        code: Code::Usage,
+        text: e.to_string(),
+        help: e.help().map(str::to_owned),
+    };
+    let themes = user_files(&places.config().join("themes"))?;
+    let keymaps = user_files(&places.config().join("keymaps"))?;
+    let pick = |option: &Option<String>, preferred: Option<String>, fallback: &str| {
+        option.clone().or(preferred).unwrap_or_else(|| fallback.to_owned())
+    };
+    let ascii = ascii || global.ascii || preferences.ascii == Some(true);
+    let theme_name = pick(&global.theme, preferences.theme.clone(), "dark");
+    let keymap_name = pick(&global.keymap, preferences.keymap.clone(), "default");
+    Ok(Style {
+        look: Arc::new(theme::load(&theme_name, &themes, depth, ascii).map_err(failed)?),
+        keymap: Arc::new(keymap::load(&keymap_name, &keymaps).map_err(failed)?),
+        themes: theme::all(&themes).map_err(failed)?,
+    })
+}
+
+const fn depth(colours: ColourDepth) -> Depth {
+    match colours {
+        ColourDepth::None => Depth::None,
+        ColourDepth::Ansi16 => Depth::Ansi16,
+        ColourDepth::Indexed256 => Depth::Ansi256,
+        ColourDepth::True => Depth::True,
+    }
+}
+
+fn terminal(e: &TerminalError) -> Failure {
+    Failure::usage(e.to_string(), e.help())
+}
+
+/// The console on a site.
+pub(super) fn open(global: &Global) -> Result<Code, Failure> {
+    let site = open::site(global)?;
+    open::runtime()?.block_on(run(global, &site, None))
+}
+
+/// The console on the embedded lab.
+pub(super) fn demo(global: &Global, args: &LabArgs) -> Result<Code, Failure> {
+    open::runtime()?.block_on(async {
+        let lab = lab::start(args).await?;
+        let site = lab::site_of(&lab)?;
+        let result = run(global, &site, Some("DEMO")).await;
+        lab.shutdown().await;
+        result
+    })
+}
+
+async fn run(global: &Global, site: &Arc<Site>, mode: Option<&'static str>) -> Result<Code, Failure> {
+    let capabilities = Capabilities::from_env(|name| std::env::var(name).ok()).map_err(|e| terminal(&e))?;
+    let ascii = capabilities.charset == crate::text::Charset::Ascii;
+    let style = style(global, depth(capabilities.colours), ascii)?;
+    let clock = clock::system();
+    let feed = Feed::start(site, Clients::connect(site).await, &clock);
+    let mut model = Model::new(site.name.clone(), (80, 24), clock(), style.look, style.keymap);
+    model.mode_word = mode;
+    model.themes = style.themes.into();
+    let session = Session { model, feed, clock, capabilities };
+    match runtime::run(session).await.map_err(|e| terminal(&e))? {
+        End::Quit | End::TerminalLost => Ok(Code::Ok),
+        End::Signal(signal) => Ok(Code::Signal(signal.exit_code().unwrap_or(1))),
+    }
+}

@@ -1,0 +1,105 @@
+//! The worker of one exit node: one round trip for all tenants, every 30 s, every 5 s while counters are watched.
+
+use std::sync::Arc;
+
+use jiff::SignedDuration;
+use tokio::sync::mpsc;
+
+use super::hub::Update;
+use super::pace::Pace;
+use super::{Clock, DEADLINE, EXIT_INTERVAL, EXIT_LIVE_INTERVAL, Wishes};
+use crate::backends::exit_node::Client;
+use crate::backends::exit_node::error::Error;
+use crate::inventory::Demand;
+use crate::inventory::source::{GapKind, SourceId};
+
+/// The worker.
+pub(super) struct Worker {
+    node: String,
+    client: Client,
+    clock: Clock,
+    out: mpsc::Sender<Update>,
+    pace: Pace,
+}
+
+const fn interval(demand: &Demand) -> SignedDuration {
+    if demand.live_counters { EXIT_LIVE_INTERVAL } else { EXIT_INTERVAL }
+}
+
+/// What kind of hole a failed reading leaves.
+const fn kind(error: &Error) -> GapKind {
+    match error {
+        Error::AuthRefused { .. } | Error::HostUnknown { .. } | Error::HostKeyChanged { .. } => GapKind::Denied,
+        Error::ConnectionRefused { .. }
+        | Error::Unreachable { .. }
+        | Error::Disconnected { .. }
+        | Error::TimedOut { .. }
+        | Error::Truncated { .. } => GapKind::NoAnswer,
+        _ => GapKind::Failed,
+    }
+}
+
+impl Worker {
+    pub(super) fn new(node: String, client: Client, clock: &Clock, out: &mpsc::Sender<Update>) -> Self {
+        Self { pace: Pace::new(&node), node, client, clock: Arc::clone(clock), out: out.clone() }
+    }
+
+    /// Reads until nobody listens.
+    pub(super) async fn run(mut self, mut wishes: Wishes) {
+        loop {
+            wishes.refresh.mark_unchanged();
+            let wanted = interval(&wishes.demand.borrow_and_update());
+            let result = self.client.read(DEADLINE.unsigned_abs(), &[]).await;
+            let (update, pause) = match result {
+                Ok(reading) => {
+                    let (node, at) = (self.node.clone(), (self.clock)());
+                    (Update::Exit { node, reading: Arc::new(reading), at, interval: wanted }, self.pace.well(wanted))
+                }
+                Err(error) => {
+                    let pause = self.pace.failed(wanted);
+                    (self.failure(&error, pause), pause)
+                }
+            };
+            if self.out.send(update).await.is_err() || self.rest(&mut wishes, wanted, pause).await.is_none() {
+                return;
+            }
+        }
+    }
+
+    fn failure(&self, error: &Error, pause: std::time::Duration) -> Update {
+        let at = (self.clock)();
+        Update::Failed {
+            source: SourceId::Exit,
+            node: Some(self.node.clone()),
+            kind: kind(error),
+            text: error.to_string().into(),
+            help: Some(error.help().into()),
+            at,
+            next_try: at.checked_add(pause).ok(),
+        }
+    }
+
+    /// Waits for the next turn: the pause, a wish to read now, or counters coming on screen. `None` = all is over.
+    async fn rest(&self, wishes: &mut Wishes, interval_now: SignedDuration, pause: std::time::Duration) -> Option<()> {
+        let until = tokio::time::sleep(pause);
+        tokio::pin!(until);
+        let refreshes = wishes.refresh.borrow().exit;
+        loop {
+            tokio::select! {
+                () = &mut until => return Some(()),
+                changed = wishes.demand.changed() => {
+                    changed.ok()?;
+                    if interval(&wishes.demand.borrow_and_update()) < interval_now {
+                        return Some(());
+                    }
+                }
+                changed = wishes.refresh.changed() => {
+                    changed.ok()?;
+                    if wishes.refresh.borrow_and_update().exit != refreshes {
+                        return Some(());
+                    }
+                }
+            }
+        }
+    }
+}

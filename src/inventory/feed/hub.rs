@@ -1,0 +1,205 @@
+//! The hub: takes what workers say, keeps the newest reading of each, joins once for all that is ready.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use jiff::{SignedDuration, Timestamp};
+use tokio::sync::{mpsc, watch};
+
+use super::super::entities::{Flows, Inventory};
+use super::super::join;
+use super::super::readings::{PveReading, Readings};
+use super::super::source::{Gap, GapKind, SourceError, SourceHealth, SourceId};
+use super::{DEADLINE, EXIT_INTERVAL, PVE_INTERVAL, Unusable};
+use crate::backends::exit_node::model::Reading;
+use crate::site::Site;
+
+/// What a worker reports.
+pub(super) enum Update {
+    /// Proxmox was read (perhaps only further details).
+    Pve {
+        /// The reading.
+        reading: Arc<PveReading>,
+        /// Parts that were refused although it answered.
+        gaps: Vec<Gap>,
+    },
+    /// An exit node was read.
+    Exit {
+        /// Name in the site file.
+        node: String,
+        /// The reading.
+        reading: Arc<Reading>,
+        /// When it arrived, by our clock: ages are counted on one clock, rates on the node's.
+        at: Timestamp,
+        /// Interval in force.
+        interval: SignedDuration,
+    },
+    /// A source failed.
+    Failed {
+        /// Which.
+        source: SourceId,
+        /// Which exit node.
+        node: Option<String>,
+        /// How.
+        kind: GapKind,
+        /// One clean line.
+        text: Arc<str>,
+        /// What helps.
+        help: Option<Arc<str>>,
+        /// When.
+        at: Timestamp,
+        /// When it is tried again; `None` = never.
+        next_try: Option<Timestamp>,
+    },
+}
+
+impl Update {
+    /// A source without a client.
+    pub(super) fn unusable(source: SourceId, node: Option<String>, why: &Unusable, at: Timestamp) -> Self {
+        Self::Failed {
+            source,
+            node,
+            kind: GapKind::Failed,
+            text: Arc::from(why.text.as_str()),
+            help: why.help.as_deref().map(Arc::from),
+            at,
+            next_try: None,
+        }
+    }
+}
+
+/// State of the hub.
+pub(super) struct Hub {
+    site: Arc<Site>,
+    readings: Readings,
+    /// Health of each exit node; the header shows the worst.
+    exits: BTreeMap<String, SourceHealth>,
+    generation: u64,
+    out: watch::Sender<Arc<Inventory>>,
+}
+
+impl Hub {
+    pub(super) fn new(site: &Arc<Site>, exits: usize, now: Timestamp) -> Self {
+        let mut readings = Readings::default();
+        readings.sources.set(SourceId::Pve, SourceHealth::starting(PVE_INTERVAL, DEADLINE, now));
+        if exits > 0 {
+            readings.sources.set(SourceId::Exit, SourceHealth::starting(EXIT_INTERVAL, DEADLINE, now));
+        }
+        let starting = SourceHealth::starting(EXIT_INTERVAL, DEADLINE, now);
+        let exits = site.exit_nodes.iter().map(|e| (e.name.clone(), starting.clone())).collect();
+        not_read_by_this_version(site, &mut readings, now);
+        let first = Arc::new(join(site, &readings, 0));
+        Self { site: Arc::clone(site), readings, exits, generation: 0, out: watch::Sender::new(first) }
+    }
+
+    pub(super) fn subscribe(&self) -> watch::Receiver<Arc<Inventory>> {
+        self.out.subscribe()
+    }
+
+    /// Runs until all workers are gone.
+    pub(super) async fn run(mut self, mut inbox: mpsc::Receiver<Update>) {
+        while let Some(update) = inbox.recv().await {
+            self.take(update);
+            while let Ok(update) = inbox.try_recv() {
+                self.take(update);
+            }
+            self.generation += 1;
+            self.out.send_replace(Arc::new(join(&self.site, &self.readings, self.generation)));
+        }
+    }
+
+    fn take(&mut self, update: Update) {
+        match update {
+            Update::Pve { reading, gaps } => {
+                let mut health = self.readings.sources.get(SourceId::Pve).clone();
+                succeed(&mut health, reading.at, gaps);
+                self.readings.sources.set(SourceId::Pve, health);
+                self.readings.pve = Some(reading);
+            }
+            Update::Exit { node, reading, at, interval } => self.take_exit(node, reading, at, interval),
+            Update::Failed { source, node, kind, text, help, at, next_try } => {
+                let error = |since| SourceError { kind, text: Arc::clone(&text), help: help.clone(), since };
+                match node {
+                    Some(node) => {
+                        if let Some(health) = self.exits.get_mut(&node) {
+                            fail(health, error, at, next_try);
+                        }
+                        let gap = Gap::new(kind, Arc::clone(&text));
+                        if !matches!(self.readings.exits.get(&node), Some(Ok(_))) {
+                            self.readings.exits.insert(node.clone(), Err(gap.clone()));
+                        }
+                        self.forget_rates(&node);
+                        self.readings.stale_exits.insert(node, gap);
+                        self.rate_exits();
+                    }
+                    None => {
+                        let mut health = self.readings.sources.get(source).clone();
+                        fail(&mut health, error, at, next_try);
+                        self.readings.sources.set(source, health);
+                    }
+                }
+            }
+        }
+    }
+
+    fn take_exit(&mut self, node: String, reading: Arc<Reading>, at: Timestamp, interval: SignedDuration) {
+        let before = self.readings.exits.get(&node).and_then(|r| r.as_ref().ok());
+        let flows: Flows = self.readings.flows.advance(before.map(Arc::as_ref), &reading);
+        self.readings.flows = Arc::new(flows);
+        if let Some(health) = self.exits.get_mut(&node) {
+            health.interval = interval;
+            succeed(health, at, reading.unread().into_iter().map(Gap::from).collect());
+        }
+        self.readings.stale_exits.remove(&node);
+        self.readings.exits.insert(node, Ok(reading));
+        self.rate_exits();
+    }
+
+    /// A rate is of now: with the reading it becomes unknown, while the counts stay as last seen.
+    fn forget_rates(&mut self, node: &str) {
+        let flows = Arc::make_mut(&mut self.readings.flows);
+        flows.bytes_s.retain(|(n, _), _| n != node);
+        flows.snat.iter_mut().filter(|((n, _), _)| n == node).for_each(|(_, flow)| flow.per_second = None);
+    }
+
+    /// The header's EXIT is the worst of the exit nodes: a failure first, else the oldest.
+    fn rate_exits(&mut self) {
+        let worst = self.exits.values().max_by_key(|h| (h.error.is_some(), h.observed_at.map(std::cmp::Reverse)));
+        if let Some(worst) = worst {
+            self.readings.sources.set(SourceId::Exit, worst.clone());
+        }
+    }
+}
+
+fn succeed(health: &mut SourceHealth, at: Timestamp, gaps: Vec<Gap>) {
+    health.observed_at = Some(at);
+    health.error = None;
+    health.next_try = None;
+    health.gaps = gaps;
+}
+
+fn fail(
+    health: &mut SourceHealth,
+    error: impl FnOnce(Timestamp) -> SourceError,
+    at: Timestamp,
+    next_try: Option<Timestamp>,
+) {
+    let since = health.error.as_ref().map_or(at, |e| e.since);
+    health.error = Some(error(since));
+    health.next_try = next_try;
+}
+
+/// Sources that the site names and this version has no client for: said, not hidden.
+fn not_read_by_this_version(site: &Site, readings: &mut Readings, now: Timestamp) {
+    let named = [
+        (SourceId::Dns, site.powerdns.is_some()),
+        (SourceId::Fw, site.opnsense.is_some()),
+        (SourceId::Boot, site.bootstrap.is_some()),
+    ];
+    for (id, _) in named.into_iter().filter(|(_, named)| *named) {
+        let mut health = SourceHealth::starting(PVE_INTERVAL, DEADLINE, now);
+        let text = format!("this version does not read {} yet", id.words());
+        health.error = Some(SourceError { kind: GapKind::Failed, text: text.into(), help: None, since: now });
+        readings.sources.set(id, health);
+    }
+}

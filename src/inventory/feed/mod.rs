@@ -1,0 +1,135 @@
+//! The workers that keep the picture fresh: one a source, each with its own pace, deadline and back-off.
+//!
+//! ```text
+//! demand, refresh ──► worker (Proxmox) ──┐
+//!                 └─► worker (exit node) ┴─► hub: folds what is ready, joins once ──► watch: Arc<Inventory>
+//! ```
+//!
+//! A worker knows nothing of the others: one that fails or hangs delays nobody. Channels are bounded; a picture that
+//! nobody took yet is replaced by the next one.
+
+mod connect;
+mod exit;
+mod hub;
+mod pace;
+mod proxmox;
+mod pve_details;
+mod pve_lists;
+
+use std::sync::Arc;
+
+use jiff::{SignedDuration, Timestamp};
+use tokio::sync::{mpsc, watch};
+use tokio::task::JoinSet;
+
+use super::entities::Inventory;
+use super::readings::Demand;
+use super::source::SourceId;
+use crate::backends::exit_node;
+use crate::backends::proxmox as pve;
+use crate::site::Site;
+
+/// Reads the time; the only way a worker learns it.
+pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
+
+/// Time between two reads of Proxmox's lists.
+const PVE_INTERVAL: SignedDuration = SignedDuration::from_secs(10);
+/// Time between two reads of an exit node while nobody watches counters, and while somebody does.
+const EXIT_INTERVAL: SignedDuration = SignedDuration::from_secs(30);
+/// See [`EXIT_INTERVAL`].
+const EXIT_LIVE_INTERVAL: SignedDuration = SignedDuration::from_secs(5);
+/// After how long an attempt is given up.
+const DEADLINE: SignedDuration = SignedDuration::from_secs(10);
+
+/// The clients a feed reads with. A client that could not be made (no secret, bad CA file) is its error.
+pub struct Clients {
+    /// Proxmox.
+    pub proxmox: Result<pve::Client, Unusable>,
+    /// Exit nodes, in the order of the site file.
+    pub exit_nodes: Vec<(String, Result<exit_node::Client, Unusable>)>,
+}
+
+/// Why there is no client: said in place of a reading, for as long as the program runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unusable {
+    /// What is wrong, one clean line.
+    pub text: String,
+    /// What helps.
+    pub help: Option<String>,
+}
+
+/// A running feed. Dropping it ends the workers.
+pub struct Feed {
+    /// The newest picture.
+    pub inventory: watch::Receiver<Arc<Inventory>>,
+    demand: watch::Sender<Demand>,
+    refresh: watch::Sender<Refresh>,
+    _workers: JoinSet<()>,
+}
+
+/// Counts the wishes to read now, per source, so that none is lost and none queues up.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Refresh {
+    pve: u64,
+    exit: u64,
+}
+
+impl Feed {
+    /// Starts the workers of `site`. Needs a tokio runtime.
+    #[must_use]
+    pub fn start(site: &Arc<Site>, clients: Clients, clock: &Clock) -> Self {
+        let (demand, watch_demand) = watch::channel(Demand::default());
+        let (refresh, watch_refresh) = watch::channel(Refresh::default());
+        let (updates, inbox) = mpsc::channel(32);
+        let mut workers = JoinSet::new();
+        let hub = hub::Hub::new(site, clients.exit_nodes.len(), clock());
+        let inventory = hub.subscribe();
+        workers.spawn(hub.run(inbox));
+        let wishes = Wishes { demand: watch_demand, refresh: watch_refresh };
+        match clients.proxmox {
+            Ok(client) => {
+                let worker = proxmox::Worker::new(site, client, clock, &updates);
+                workers.spawn(worker.run(wishes.clone()));
+            }
+            Err(why) => drop(updates.try_send(hub::Update::unusable(SourceId::Pve, None, &why, clock()))),
+        }
+        for (name, client) in clients.exit_nodes {
+            match client {
+                Ok(client) => {
+                    let worker = exit::Worker::new(name, client, clock, &updates);
+                    workers.spawn(worker.run(wishes.clone()));
+                }
+                Err(why) => drop(updates.try_send(hub::Update::unusable(SourceId::Exit, Some(name), &why, clock()))),
+            }
+        }
+        Self { inventory, demand, refresh, _workers: workers }
+    }
+
+    /// Tells the workers what is on screen.
+    pub fn demand(&self, demand: Demand) {
+        self.demand.send_if_modified(|old| {
+            let changed = *old != demand;
+            *old = demand;
+            changed
+        });
+    }
+
+    /// Reads a source again now; `None` = all.
+    pub fn refresh(&self, source: Option<SourceId>) {
+        self.refresh.send_modify(|r| {
+            if matches!(source, None | Some(SourceId::Pve)) {
+                r.pve += 1;
+            }
+            if matches!(source, None | Some(SourceId::Exit)) {
+                r.exit += 1;
+            }
+        });
+    }
+}
+
+/// What a worker may be asked.
+#[derive(Clone)]
+struct Wishes {
+    demand: watch::Receiver<Demand>,
+    refresh: watch::Receiver<Refresh>,
+}

@@ -1,0 +1,136 @@
+//! The Proxmox worker: lists each cycle, details in between, until the next cycle is due.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::mpsc;
+
+use super::hub::Update;
+use super::pace::Pace;
+use super::pve_details::Details;
+use super::pve_lists::{self, Lists};
+use super::{Clock, PVE_INTERVAL, Wishes};
+use crate::backends::proxmox::{Client, Error};
+use crate::inventory::source::{Gap, GapKind, SourceId};
+use crate::inventory::{Demand, PveReading};
+use crate::site::Site;
+
+/// The worker.
+pub(super) struct Worker {
+    site: Arc<Site>,
+    client: Client,
+    clock: Clock,
+    out: mpsc::Sender<Update>,
+    pace: Pace,
+    lists: Lists,
+    details: Details,
+}
+
+/// The gap that `error` leaves.
+pub(super) fn gap(error: &Error) -> Gap {
+    let kind = match error {
+        Error::Denied { .. } | Error::Unauthenticated { .. } => GapKind::Denied,
+        Error::Http(_) | Error::NodeUnreachable { .. } => GapKind::NoAnswer,
+        _ => GapKind::Failed,
+    };
+    Gap::new(kind, error.to_string())
+}
+
+impl Worker {
+    pub(super) fn new(site: &Arc<Site>, client: Client, clock: &Clock, out: &mpsc::Sender<Update>) -> Self {
+        Self {
+            site: Arc::clone(site),
+            pace: Pace::new(client.origin()),
+            client,
+            clock: Arc::clone(clock),
+            out: out.clone(),
+            lists: Lists::default(),
+            details: Details::default(),
+        }
+    }
+
+    /// Reads until nobody listens.
+    pub(super) async fn run(mut self, mut wishes: Wishes) {
+        loop {
+            let demand = wishes.demand.borrow_and_update().clone();
+            wishes.refresh.mark_unchanged();
+            let pause = match self.cycle(&demand).await {
+                Ok(()) => self.pace.well(PVE_INTERVAL),
+                Err(error) => {
+                    let pause = self.pace.failed(PVE_INTERVAL);
+                    if self.report(&error, pause).await.is_err() {
+                        return;
+                    }
+                    pause
+                }
+            };
+            if self.rest(&mut wishes, pause).await.is_err() {
+                return;
+            }
+        }
+    }
+
+    /// One cycle of lists. Fails only when nothing at all could be read.
+    async fn cycle(&mut self, demand: &Demand) -> Result<(), Error> {
+        let due = self.details.subnets_due(&self.lists, demand);
+        self.lists.read(&self.client, &self.site, &due, (self.clock)()).await?;
+        self.details.follow(&self.lists);
+        self.publish().await.ok();
+        Ok(())
+    }
+
+    /// Between cycles: details batch by batch, at once what is newly on screen.
+    async fn rest(&mut self, wishes: &mut Wishes, pause: Duration) -> Result<(), Gone> {
+        let until = tokio::time::sleep(pause);
+        tokio::pin!(until);
+        let refreshes = wishes.refresh.borrow().pve;
+        loop {
+            let demand = wishes.demand.borrow_and_update().clone();
+            let batch = if self.lists.alive() { self.details.batch(&self.lists, &demand) } else { Vec::new() };
+            if batch.is_empty() {
+                tokio::select! {
+                    () = &mut until => return Ok(()),
+                    changed = wishes.demand.changed() => changed.map_err(|_| Gone)?,
+                    changed = wishes.refresh.changed() => {
+                        changed.map_err(|_| Gone)?;
+                        if wishes.refresh.borrow().pve != refreshes {
+                            return Ok(());
+                        }
+                    }
+                }
+            } else {
+                self.details.read(&self.client, batch, (self.clock)()).await;
+                self.publish().await?;
+                if until.is_elapsed() || wishes.refresh.borrow().pve != refreshes {
+                    return Ok(());
+                }
+            }
+        }
+    }
+
+    async fn publish(&self) -> Result<(), Gone> {
+        let mut reading: PveReading = self.lists.reading();
+        self.details.fill(&mut reading);
+        reading.requests = self.client.requests().total;
+        let gaps = pve_lists::gaps(&reading);
+        self.out.send(Update::Pve { reading: Arc::new(reading), gaps }).await.map_err(|_| Gone)
+    }
+
+    async fn report(&self, error: &Error, pause: Duration) -> Result<(), Gone> {
+        let at = (self.clock)();
+        let gap = gap(error);
+        let update = Update::Failed {
+            source: SourceId::Pve,
+            node: None,
+            kind: gap.kind,
+            text: gap.why,
+            help: Some(Arc::from(error.help())),
+            at,
+            next_try: at.checked_add(pause).ok(),
+        };
+        self.out.send(update).await.map_err(|_| Gone)
+    }
+}
+
+/// Nobody listens any more.
+pub(super) struct Gone;

@@ -1,0 +1,191 @@
+//! What can be broken in the lab: one table, one function a fault. A fault changes the world both sources answer
+//! from; switching it off computes that world anew without it, so that nothing is left behind.
+
+mod table;
+
+use super::build::SERVICE_NODE;
+use super::sdn::Kind;
+use super::state::World;
+
+pub use table::SPECS;
+
+/// What a fault is about, and so what may stand after its `@`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// The whole site: no target.
+    Site,
+    /// A node.
+    Node,
+    /// A tenant.
+    Tenant,
+}
+
+/// A fault that can be switched.
+pub struct Spec {
+    /// Stable id: the finding's where a finding exists for it.
+    pub id: &'static str,
+    /// What it is about.
+    pub scope: Scope,
+    /// One line for lists.
+    pub title: &'static str,
+    /// What it changes in the world.
+    pub changes: &'static str,
+    /// Changes it, for a target that exists.
+    apply: fn(&mut World, &str),
+}
+
+impl std::fmt::Debug for Spec {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.id)
+    }
+}
+
+/// A fault and where it is.
+#[derive(Debug, Clone)]
+pub struct Fault {
+    spec: &'static Spec,
+    target: Option<String>,
+}
+
+/// Why a fault could not be switched.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum FaultError {
+    /// No such id.
+    #[error("there is no fault {id:?}")]
+    Unknown {
+        /// As given.
+        id: String,
+    },
+    /// No such tenant or node.
+    #[error("{id}: there is no {what} {target:?}")]
+    Target {
+        /// The fault.
+        id: &'static str,
+        /// `tenant` or `node`.
+        what: &'static str,
+        /// As given.
+        target: String,
+    },
+    /// A target where none belongs.
+    #[error("{id} is about the whole site and takes no target")]
+    NoTarget {
+        /// The fault.
+        id: &'static str,
+    },
+}
+
+impl FaultError {
+    /// What the operator can do about it.
+    #[must_use]
+    pub fn help(&self) -> String {
+        match self {
+            Self::Unknown { id } => {
+                let near = SPECS
+                    .iter()
+                    .map(|spec| spec.id)
+                    .max_by(|a, b| strsim::jaro_winkler(a, id).total_cmp(&strsim::jaro_winkler(b, id)));
+                format!("did you mean {:?}? `lab fault list` names them all", near.unwrap_or_default())
+            }
+            Self::Target { what, .. } => format!("name a {what} of the lab's site"),
+            Self::NoTarget { id } => format!("write {id} alone"),
+        }
+    }
+}
+
+impl Fault {
+    /// Reads `ID` or `ID@TARGET`.
+    ///
+    /// # Errors
+    /// When the id is not known, or a site-wide fault is given a target.
+    pub fn parse(text: &str) -> Result<Self, FaultError> {
+        let (id, target) = match text.split_once('@') {
+            Some((id, target)) => (id, Some(target.to_owned())),
+            None => (text, None),
+        };
+        let Some(spec) = SPECS.iter().find(|spec| spec.id == id) else {
+            return Err(FaultError::Unknown { id: id.to_owned() });
+        };
+        if spec.scope == Scope::Site && target.is_some() {
+            return Err(FaultError::NoTarget { id: spec.id });
+        }
+        Ok(Self { spec, target })
+    }
+
+    /// The same fault with its target filled in and checked: the first tenant, the exit node, or for `node-offline`
+    /// the node that carries no tenants.
+    pub(super) fn settled(mut self, world: &World) -> Result<Self, FaultError> {
+        if self.target.is_none() {
+            self.target = match self.spec.scope {
+                Scope::Site => None,
+                Scope::Node if self.spec.id == "node-offline" => Some(SERVICE_NODE.to_owned()),
+                Scope::Node => Some(world.exit.node.clone()),
+                Scope::Tenant => first_tenant(world),
+            };
+        }
+        self.check(world)?;
+        Ok(self)
+    }
+
+    fn check(&self, world: &World) -> Result<&str, FaultError> {
+        let target = self.target.as_deref().unwrap_or_default();
+        let (what, there) = match self.spec.scope {
+            Scope::Site => return Ok(target),
+            Scope::Node => ("node", world.node(target).is_some()),
+            Scope::Tenant => ("tenant", world.sdn.configured.get(Kind::Zone, target).is_some()),
+        };
+        if there { Ok(target) } else { Err(FaultError::Target { id: self.spec.id, what, target: target.to_owned() }) }
+    }
+
+    /// Changes the world.
+    pub(super) fn apply(&self, world: &mut World) -> Result<(), FaultError> {
+        let target = self.check(world)?;
+        (self.spec.apply)(world, target);
+        Ok(())
+    }
+
+    /// Whether switching this off switches `other` off.
+    pub(super) fn covers(&self, other: &Self) -> bool {
+        self.spec.id == other.spec.id && (self.target.is_none() || self.target == other.target)
+    }
+
+    fn key(&self) -> (usize, Option<&str>) {
+        let place = SPECS.iter().position(|spec| spec.id == self.spec.id).unwrap_or(usize::MAX);
+        (place, self.target.as_deref())
+    }
+}
+
+impl std::fmt::Display for Fault {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match &self.target {
+            None => f.write_str(self.spec.id),
+            Some(target) => write!(f, "{}@{target}", self.spec.id),
+        }
+    }
+}
+
+impl PartialEq for Fault {
+    fn eq(&self, other: &Self) -> bool {
+        self.key() == other.key()
+    }
+}
+
+impl Eq for Fault {}
+
+impl PartialOrd for Fault {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Fault {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.key().cmp(&other.key())
+    }
+}
+
+/// The tenant with the lowest VRF VNI.
+fn first_tenant(world: &World) -> Option<String> {
+    let vni =
+        |zone: &str| world.sdn.configured.text(Kind::Zone, zone, "vrf-vxlan").and_then(|vni| vni.parse::<u32>().ok());
+    world.sdn.configured.of(Kind::Zone).min_by_key(|(zone, _)| vni(zone)).map(|(zone, _)| zone.clone())
+}

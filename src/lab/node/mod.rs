@@ -1,0 +1,151 @@
+//! The exit node as its own tools show it: iproute2 6.15, iptables 1.8.11, FRR 10 (facts/exit-node.md).
+//!
+//! Everything is derived from the applied SDN configuration and the deviations in [`super::state::ExitNode`], so the
+//! API and the node can only disagree where a fault makes them.
+
+pub mod files;
+mod ip;
+mod links;
+pub mod routes;
+mod tools;
+
+use std::net::Ipv4Addr;
+
+use ipnet::Ipv4Net;
+use serde::{Deserialize, Serialize};
+
+use super::sdn::{Kind, scalar, subnet_parts};
+use super::state::World;
+
+/// A program run on the node.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Run {
+    /// Its argument vector, program name first.
+    pub argv: Vec<String>,
+    /// What it reads: a batch file or standard input.
+    #[serde(default)]
+    pub input: String,
+}
+
+/// What the program printed.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Output {
+    /// Standard output.
+    pub stdout: String,
+    /// Standard error.
+    pub stderr: String,
+    /// Exit code.
+    pub code: u8,
+}
+
+impl Output {
+    fn ok(stdout: String) -> Self {
+        Self { stdout, ..Self::default() }
+    }
+
+    fn fail(code: u8, stderr: &str) -> Self {
+        Self { stdout: String::new(), stderr: format!("{stderr}\n"), code }
+    }
+}
+
+/// Runs a program of the node at `now` (seconds since the epoch).
+#[must_use]
+pub fn run(world: &World, now: i64, run: &Run) -> Output {
+    let program = run.argv.first().map(String::as_str).unwrap_or_default();
+    let args: Vec<&str> = run.argv.iter().skip(1).map(String::as_str).collect();
+    match program {
+        "ip" => ip::run(world, now, &args, &run.input),
+        _ => tools::run(world, now, program, &args),
+    }
+}
+
+/// Programs of the node that the lab answers.
+pub const PROGRAMS: &[&str] = &[
+    "ip",
+    "iptables-save",
+    "iptables-nft-save",
+    "iptables-legacy-save",
+    "vtysh",
+    "systemctl",
+    "conntrack",
+    "nstat",
+    "hostname",
+    "uname",
+    "date",
+    "ping",
+];
+
+/// A VNet of a VRF on the node.
+#[derive(Debug, Clone)]
+struct Vnet {
+    name: String,
+    tag: u32,
+    subnets: Vec<Subnet>,
+    /// Whether its devices exist.
+    present: bool,
+}
+
+/// An applied subnet.
+#[derive(Debug, Clone)]
+struct Subnet {
+    prefix: Ipv4Net,
+    gateway: Option<Ipv4Addr>,
+    snat: bool,
+}
+
+/// A tenant's VRF on the node.
+#[derive(Debug, Clone)]
+struct Vrf {
+    zone: String,
+    vni: u32,
+    /// Routing table.
+    table: u32,
+    /// Whether the node is an exit node of the zone.
+    exit: bool,
+    vnets: Vec<Vnet>,
+}
+
+/// The VRFs the applied configuration puts on the exit node, in the order of their tables.
+fn vrfs(world: &World) -> Vec<Vrf> {
+    let tree = &world.sdn.running;
+    let node = world.exit.node.as_str();
+    let listed = |zone: &str, option: &str, otherwise: bool| {
+        tree.text(Kind::Zone, zone, option).map_or(otherwise, |list| list.split(',').any(|entry| entry == node))
+    };
+    let number = |text: Option<String>| text.and_then(|text| text.parse().ok()).unwrap_or(0);
+    let evpn = tree.of(Kind::Zone).filter(|(_, o)| o.get("type").is_some_and(|kind| kind == "evpn"));
+    evpn.filter(|(zone, _)| listed(zone, "nodes", true))
+        .zip(1001_u32..)
+        .map(|((zone, _), table)| Vrf {
+            zone: zone.clone(),
+            vni: number(tree.text(Kind::Zone, zone, "vrf-vxlan")),
+            table,
+            exit: listed(zone, "exitnodes", false),
+            vnets: tree
+                .vnets_of(zone)
+                .map(|vnet| Vnet {
+                    name: vnet.clone(),
+                    tag: number(tree.text(Kind::Vnet, vnet, "tag")),
+                    subnets: subnets(world, vnet),
+                    present: !world.exit.missing_vnets.contains(vnet),
+                })
+                .collect(),
+        })
+        .collect()
+}
+
+fn subnets(world: &World, vnet: &str) -> Vec<Subnet> {
+    world
+        .sdn
+        .running
+        .subnets_of(vnet)
+        .filter_map(|(id, options)| {
+            let (_, network, mask) = subnet_parts(id)?;
+            Some(Subnet {
+                prefix: format!("{network}/{mask}").parse::<Ipv4Net>().ok()?.trunc(),
+                gateway: options.get("gateway").and_then(|gateway| scalar(gateway).parse().ok()),
+                snat: options.get("snat").is_some_and(|snat| scalar(snat) == "1"),
+            })
+        })
+        .collect()
+}

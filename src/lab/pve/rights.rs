@@ -1,0 +1,106 @@
+//! Tokens, roles and privileges.
+
+use serde_json::{Map, Value, json};
+
+use super::super::state::{Role, World};
+use super::{Answer, Call, Outcome, Shape};
+
+const AUDITOR: &[&str] =
+    &["Datastore.Audit", "Mapping.Audit", "Pool.Audit", "SDN.Audit", "Sys.Audit", "VM.Audit", "VM.GuestAgent.Audit"];
+
+const ADMINISTRATOR: &[&str] = &[
+    "Datastore.Allocate",
+    "Datastore.AllocateSpace",
+    "Datastore.AllocateTemplate",
+    "Datastore.Audit",
+    "Group.Allocate",
+    "Mapping.Audit",
+    "Mapping.Modify",
+    "Mapping.Use",
+    "Permissions.Modify",
+    "Pool.Allocate",
+    "Pool.Audit",
+    "Realm.Allocate",
+    "Realm.AllocateUser",
+    "SDN.Allocate",
+    "SDN.Audit",
+    "SDN.Use",
+    "Sys.AccessNetwork",
+    "Sys.Audit",
+    "Sys.Console",
+    "Sys.Incoming",
+    "Sys.Modify",
+    "Sys.PowerMgmt",
+    "Sys.Syslog",
+    "User.Modify",
+    "VM.Allocate",
+    "VM.Audit",
+    "VM.Backup",
+    "VM.Clone",
+    "VM.Config.CDROM",
+    "VM.Config.CPU",
+    "VM.Config.Cloudinit",
+    "VM.Config.Disk",
+    "VM.Config.HWType",
+    "VM.Config.Memory",
+    "VM.Config.Network",
+    "VM.Config.Options",
+    "VM.Console",
+    "VM.GuestAgent.Audit",
+    "VM.GuestAgent.FileRead",
+    "VM.GuestAgent.FileSystemMgmt",
+    "VM.GuestAgent.FileWrite",
+    "VM.GuestAgent.Unrestricted",
+    "VM.Migrate",
+    "VM.PowerMgmt",
+    "VM.Replicate",
+    "VM.Snapshot",
+    "VM.Snapshot.Rollback",
+];
+
+/// Paths `GET /access/permissions` always lists for a caller whose rights start at `/`.
+const PATHS: &[&str] = &["/", "/access", "/access/groups", "/nodes", "/pool", "/sdn", "/storage", "/vms"];
+
+fn privileges(role: Role) -> &'static [&'static str] {
+    match role {
+        Role::Administrator => ADMINISTRATOR,
+        Role::Auditor => AUDITOR,
+        Role::Empty => &[],
+    }
+}
+
+/// Whether a role holds a privilege, everywhere.
+pub(super) fn holds(role: Role, privilege: &str) -> bool {
+    privileges(role).contains(&privilege)
+}
+
+/// The role behind an `Authorization` header, else the reason phrase of the 401.
+pub(super) fn authenticate(world: &World, header: Option<&str>) -> Result<Role, &'static str> {
+    let Some(value) = header.and_then(|header| header.strip_prefix("PVEAPIToken=")) else {
+        return Err("No ticket");
+    };
+    let Some((id, secret)) = value.rsplit_once('=') else {
+        return Err("Authentication failed!");
+    };
+    match world.tokens.get(id) {
+        Some(token) if world.api.tokens_known && token.secret == secret => Ok(token.role),
+        _ => Err("Authentication failed!"),
+    }
+}
+
+/// `GET /access/permissions`.
+pub(super) fn permissions(call: &Call<'_>) -> Outcome {
+    call.accept(&[("path", Shape::Text), ("userid", Shape::Text)])?;
+    if call.param("userid").is_some() {
+        return Err(Answer::forbidden("/access", "Sys.Audit"));
+    }
+    let held: Map<String, Value> =
+        privileges(call.role).iter().map(|privilege| ((*privilege).to_owned(), json!(1))).collect();
+    if held.is_empty() {
+        return Ok(json!({}).into());
+    }
+    let paths: Vec<&str> = call.param("path").map_or_else(|| PATHS.to_vec(), |path| vec![path]);
+    let data: Map<String, Value> =
+        paths.into_iter().map(|path| (path.to_owned(), Value::Object(held.clone()))).collect();
+    Ok(Value::Object(data).into())
+}

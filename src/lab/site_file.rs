@@ -1,0 +1,156 @@
+//! Files of a lab: its site file, token, certificate, and the exit node's root and programs.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::PoisonError;
+
+use super::build::{EXIT_NODE, SERVICE_NODE, TOKEN_ID};
+use super::node::{PROGRAMS, files};
+use super::state::{World, mix};
+use super::{LabError, Shared, control};
+
+/// Prefix of commands in a shell script that runs the program found after our own directory.
+const NEXT_IN_PATH: &str = "PATH=${PATH#*:}; export PATH;";
+
+/// A token secret in the form of a UUID.
+pub(super) fn secret(seed: u64, now: i64) -> String {
+    let (a, b) = (mix(seed, &format!("secret {now}")), mix(seed, &format!("secret/2 {now}")));
+    format!(
+        "{:08x}-{:04x}-4{:03x}-8{:03x}-{:012x}",
+        a >> 32,
+        a >> 16 & 0xffff,
+        a & 0xfff,
+        b >> 52,
+        b & 0xffff_ffff_ffff
+    )
+}
+
+/// The site file's text.
+pub(super) fn text(world: &World, dir: &Path, url: &str, command: &[String]) -> String {
+    let quote = |text: &str| format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""));
+    let path = |name: &str| quote(&dir.join(name).display().to_string());
+    let command = command.iter().map(|word| quote(word)).collect::<Vec<_>>().join(", ");
+    let exit = &world.exit;
+    let mut out = String::from("# The lab's site: invented, on loopback, gone when the lab stops.\nversion = 1\n");
+    let _ = write!(
+        out,
+        "\n[site]\nname = \"mobile\"\ndomain = \"mobile.deevnet.net\"\noctet = 20\naliases = {{ hv01 = \
+         \"{SERVICE_NODE}\", hv02 = \"{EXIT_NODE}\" }}\n\n[numbering]\nvrf_vni_base = 10000\nvnet_vni_base = \
+         20000\noverlay = \"10.20.128.0/18\"\nasn = 65020\nvmid_base = 2000\nvmids_per_tenant = 40\nreserved_names = \
+         [\"api\", \"tdns\", \"tfstate\"]\n"
+    );
+    let _ = write!(
+        out,
+        "\n[proxmox]\nurl = {}\ntoken = {{ file = {} }}\nca_file = {}\nnode = \"{EXIT_NODE}\"\ncontroller = \
+         \"evpn1\"\nfabric = \"tfab\"\ntemplate_prefix = \"fedora-\"\nstorage = \"local-lvm\"\nlogin_user = \
+         \"tenant\"\n",
+        quote(url),
+        path("proxmox-token"),
+        path("ca.pem")
+    );
+    let _ = write!(
+        out,
+        "\n[[exit_node]]\nname = \"{}\"\ntransport = {{ command = [{command}] }}\ntransit_interface = \
+         \"{}\"\ntransit_address = \"{}\"\ntransit_gateway = \"{}\"\n",
+        exit.node, exit.transit_dev, exit.transit_address, exit.transit_gateway
+    );
+    out
+}
+
+/// Makes the lab's directory: certificate, token, the exit node's programs. Its files follow at the first login.
+pub(super) fn write_tree(shared: &Shared, ca_pem: &str, secret: &str) -> Result<(), LabError> {
+    let dir = &shared.dir;
+    for sub in ["bin", "root"] {
+        let path = dir.join(sub);
+        fs::create_dir_all(&path).map_err(LabError::io("cannot make", &path))?;
+    }
+    let socket = control::socket(dir);
+    if socket.exists() {
+        fs::remove_file(&socket).map_err(LabError::io("cannot replace", &socket))?;
+    }
+    write(&dir.join("ca.pem"), ca_pem, 0o644)?;
+    write(&dir.join("proxmox-token"), &format!("{TOKEN_ID}={secret}\n"), 0o600)?;
+    let program = shell_quote(&shared.program);
+    let at = shell_quote(&socket);
+    for name in PROGRAMS {
+        write(&dir.join("bin").join(name), &format!("#!/bin/sh\nexec {program} lab-tool {at} {name} \"$@\"\n"), 0o755)?;
+    }
+    for (name, script) in shims(&dir.join("root")) {
+        write(&dir.join("bin").join(name), &script, 0o755)?;
+    }
+    Ok(())
+}
+
+/// Programs whose real namesake is used, with the lab's root hidden from what they print and who runs them invented.
+fn shims(root: &Path) -> Vec<(&'static str, String)> {
+    let at = shell_quote(root);
+    let denied = format!("[ -e {at}/.denied ]");
+    vec![
+        (
+            "id",
+            format!(
+                "#!/bin/sh\nif {denied}; then uid=1000 user=operator; else uid=0 user=root; fi\ncase $1 in\n  -u) echo \
+             $uid ;;\n  -un | -nu) echo $user ;;\n  *) echo \"uid=$uid($user)\" ;;\nesac\n"
+            ),
+        ),
+        (
+            "sudo",
+            format!(
+                "#!/bin/sh\nif {denied}; then echo 'sudo: a password is required' >&2; exit 1; fi\nwhile [ \"${{1#-}}\" != \
+             \"$1\" ]; do [ \"$1\" = -l ] && exit 0; shift; done\nexec \"$@\"\n"
+            ),
+        ),
+        (
+            "cat",
+            format!(
+                "#!/bin/sh\nif {denied}; then\n  for file; do case $file in {at}/etc/frr/*) echo \"cat: \
+             ${{file#{at}}}: Permission denied\" >&2; exit 1 ;; esac; done\nfi\n{NEXT_IN_PATH}\nexec cat \"$@\"\n"
+            ),
+        ),
+        ("grep", format!("#!/bin/sh\nroot={at}\n{NEXT_IN_PATH}\ngrep \"$@\" | sed \"s|^$root/|/|\"\n")),
+    ]
+}
+
+/// Brings the exit node's files up to date and names its root and its programs. Only what changed is written.
+pub(super) fn refresh_root(shared: &Shared) -> Result<(PathBuf, PathBuf), LabError> {
+    let world = shared.world();
+    let root = shared.dir.join("root");
+    let mut wanted = files::files(&world, shared.now());
+    if !world.exit.root {
+        // What only root may read is not there to be read, whoever runs the lab.
+        wanted.retain(|name, _| !name.starts_with("etc/frr/"));
+        wanted.insert(".denied".to_owned(), String::new());
+    }
+    let mut written = shared.written.lock().unwrap_or_else(PoisonError::into_inner);
+    for (name, content) in wanted.iter().filter(|(name, content)| written.get(*name) != Some(*content)) {
+        let path = root.join(name);
+        if let Some(parent) = path.parent() {
+            fs::create_dir_all(parent).map_err(LabError::io("cannot make", parent))?;
+        }
+        write(&path, content, 0o644)?;
+    }
+    for name in written.keys().filter(|name| !wanted.contains_key(*name)) {
+        let path = root.join(name);
+        fs::remove_file(&path).map_err(LabError::io("cannot remove", &path))?;
+        if let Some(parent) = path.parent() {
+            // Fails while the directory holds anything else, which is right.
+            let _ = fs::remove_dir(parent);
+        }
+    }
+    *written = wanted;
+    Ok((root, shared.dir.join("bin")))
+}
+
+fn write(path: &Path, content: &str, mode: u32) -> Result<(), LabError> {
+    fs::write(path, content).map_err(LabError::io("cannot write", path))?;
+    if mode == 0o644 {
+        return Ok(());
+    }
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).map_err(LabError::io("cannot set the mode of", path))
+}
+
+fn shell_quote(path: &Path) -> String {
+    format!("'{}'", path.display().to_string().replace('\'', "'\\''"))
+}

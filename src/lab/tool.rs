@@ -1,0 +1,121 @@
+//! The lab's side of a process: `lab-enter SOCKET COMMAND…` logs in to the exit node, `lab-tool SOCKET PROGRAM …` is
+//! one of its programs.
+//!
+//! Logging in gives a command the node's programs in its `PATH` and, for a script on standard input, the node's
+//! `/proc` and `/etc` in place of this machine's: the poor man's chroot, which needs no rights.
+
+use std::io::{Read as _, Write as _};
+use std::path::Path;
+use std::process::{Command, ExitCode, Stdio};
+
+use super::control::{self, Reply, Request};
+use super::node::{Output, Run};
+
+/// Runs a lab verb if `args` (without the program's own name) begins with one.
+#[must_use]
+pub fn main(args: &[String]) -> Option<ExitCode> {
+    match args {
+        [verb, socket, command @ ..] if verb == "lab-enter" => Some(enter(Path::new(socket), command)),
+        [verb, socket, argv @ ..] if verb == "lab-tool" => Some(tool(Path::new(socket), argv)),
+        _ => None,
+    }
+}
+
+fn tool(socket: &Path, argv: &[String]) -> ExitCode {
+    let mut run = Run { argv: argv.to_vec(), input: String::new() };
+    let batch = argv.iter().position(|arg| arg == "-batch" || arg == "-b").and_then(|at| argv.get(at + 1));
+    let read = match batch.map(String::as_str) {
+        None => Ok(0),
+        Some("-") => std::io::stdin().read_to_string(&mut run.input),
+        Some(file) => std::fs::File::open(file).and_then(|mut file| file.read_to_string(&mut run.input)),
+    };
+    if let Err(error) = read {
+        return finish(&Output { stderr: format!("Cannot open file: {error}\n"), code: 1, ..Output::default() });
+    }
+    finish(&output(control::ask(socket, &Request::Run(run))))
+}
+
+fn output(reply: Result<Reply, control::ControlError>) -> Output {
+    let text = match reply {
+        Ok(Reply::Output(output)) => return output,
+        Ok(Reply::Error { text }) => text,
+        Ok(_) => "the lab gave another answer than was asked for".to_owned(),
+        Err(error) => error.to_string(),
+    };
+    Output { stdout: String::new(), stderr: format!("lab: {text}\n"), code: 255 }
+}
+
+fn finish(output: &Output) -> ExitCode {
+    // Nobody is left to tell when these fail.
+    let _ = std::io::stdout().write_all(output.stdout.as_bytes());
+    let _ = std::io::stderr().write_all(output.stderr.as_bytes());
+    ExitCode::from(output.code)
+}
+
+fn enter(socket: &Path, command: &[String]) -> ExitCode {
+    let (root, bin) = match control::ask(socket, &Request::Enter) {
+        Ok(Reply::Entered { root, bin }) => (root, bin),
+        other => return finish(&output(other)),
+    };
+    let Some((program, args)) = command.split_first() else {
+        return finish(&Output { stderr: "lab-enter: a command is needed\n".to_owned(), code: 2, ..Output::default() });
+    };
+    let inherited = std::env::var("PATH").unwrap_or_else(|_| "/usr/bin:/bin".to_owned());
+    let path = format!("{}:{inherited}", bin.display());
+    let root = root.display().to_string();
+    let script = matches!(program.as_str(), "sh" | "bash") && args.iter().any(|arg| arg == "-s");
+    let inline: Vec<String> = args.iter().map(|arg| below(arg, &root)).collect();
+    let mut child = Command::new(program);
+    child.args(if script { args } else { &inline }).env("PATH", path);
+    if !script {
+        return code(child.status(), program);
+    }
+    let mut text = String::new();
+    if let Err(error) = std::io::stdin().read_to_string(&mut text) {
+        return finish(&Output { stderr: format!("lab-enter: {error}\n"), code: 255, ..Output::default() });
+    }
+    let mut running = match child.stdin(Stdio::piped()).spawn() {
+        Ok(running) => running,
+        Err(error) => return code(Err(error), program),
+    };
+    if let Some(mut stdin) = running.stdin.take() {
+        // The script may end before it has read everything.
+        let _ = stdin.write_all(below(&text, &root).as_bytes());
+    }
+    code(running.wait(), program)
+}
+
+fn code(status: std::io::Result<std::process::ExitStatus>, program: &str) -> ExitCode {
+    match status {
+        Ok(status) => ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(255)),
+        Err(_) => finish(&Output { stderr: format!("sh: 1: {program}: not found\n"), code: 127, ..Output::default() }),
+    }
+}
+
+/// Puts absolute paths below `/proc` and `/etc` under `root`.
+fn below(script: &str, root: &str) -> String {
+    let mut out = String::with_capacity(script.len() + 512);
+    let mut previous = ' ';
+    for (at, character) in script.char_indices() {
+        let rest = script.get(at..).unwrap_or_default();
+        let starts = !(previous.is_alphanumeric() || "/}_.$*-".contains(previous));
+        if character == '/' && starts && (rest.starts_with("/proc/") || rest.starts_with("/etc/")) {
+            out.push_str(root);
+        }
+        out.push(character);
+        previous = character;
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::below;
+
+    #[test]
+    fn only_absolute_paths_of_the_node_move() {
+        let script = "names=/proc/net/x; cat '/etc/frr/frr.conf' >\"$dir/proc/o\" /usr/etc/x ${a}/etc/y\n/etc/z";
+        let moved = "names=/r/proc/net/x; cat '/r/etc/frr/frr.conf' >\"$dir/proc/o\" /usr/etc/x ${a}/etc/y\n/r/etc/z";
+        assert_eq!(below(script, "/r"), moved);
+    }
+}

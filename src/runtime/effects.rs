@@ -1,0 +1,83 @@
+//! Carries out effects. Everything that touches the terminal, the clock or another program is here.
+
+use crate::console::msg::Notice;
+use crate::console::{Effect, Msg};
+use crate::inventory::Class;
+use crate::terminal::{Edited, Editor, Input, clipboard, title};
+
+use super::event_loop::{End, Running};
+
+impl Running {
+    /// Carries out one effect.
+    pub(super) fn apply(&mut self, effect: Effect) {
+        match effect {
+            Effect::Quit => self.end = Some(End::Quit),
+            Effect::Suspend => self.suspend(),
+            Effect::Redraw => self.terminal.output().repaint(),
+            Effect::Refresh(source) => self.feed.refresh(source),
+            Effect::Demand(demand) => self.feed.demand(demand),
+            Effect::Copy(text) => self.copy(&text),
+            Effect::Edit { text, suffix } => self.edit(&text, suffix),
+            Effect::WakeAt(at) => self.wake = Some(at),
+            Effect::Title(text) => {
+                // A title that does not fit in the queue is no loss.
+                let _ = self.terminal.output().control(title::set(&text));
+            }
+        }
+    }
+
+    fn notice(&mut self, class: Class, text: impl Into<String>) {
+        self.fold(Msg::Notice(Notice { class, text: text.into() }));
+    }
+
+    fn copy(&mut self, text: &str) {
+        let bytes = match clipboard::copy(text, self.capabilities.multiplexer) {
+            Ok(bytes) => bytes,
+            Err(e) => return self.notice(Class::Warning, format!("not copied: {e}; {}", e.help())),
+        };
+        if self.terminal.output().control(bytes).is_ok() {
+            self.notice(Class::Fine, "sent to the terminal's clipboard (OSC 52)");
+        } else {
+            self.notice(Class::Warning, "not copied: the terminal does not take output right now");
+        }
+    }
+
+    pub(super) fn suspend(&mut self) {
+        if let Err(e) = tokio::task::block_in_place(|| self.terminal.suspend()) {
+            self.notice(Class::Warning, format!("not suspended: {e}"));
+        }
+        self.repaint();
+    }
+
+    fn edit(&mut self, text: &str, suffix: &str) {
+        let editor = match Editor::from_env(|name| std::env::var(name).ok()) {
+            Ok(editor) => editor,
+            Err(e) => return self.notice(Class::Warning, format!("{e}; {}", e.help())),
+        };
+        let suffix = format!(".{suffix}");
+        match tokio::task::block_in_place(|| self.terminal.edit(&editor, text, &suffix)) {
+            Ok(Ok(Edited::Unchanged)) => self.fold(Msg::Edited(None)),
+            Ok(Ok(Edited::Changed(text))) => self.fold(Msg::Edited(Some(text))),
+            Ok(Err(e)) => self.notice(Class::Warning, format!("{e}; {}", e.help())),
+            Err(e) => self.notice(Class::Fault, e.to_string()),
+        }
+        self.repaint();
+    }
+
+    /// After a stop by somebody else.
+    pub(super) fn continued(&mut self) {
+        if let Err(e) = self.terminal.continued() {
+            self.notice(Class::Fault, e.to_string());
+        }
+        self.repaint();
+    }
+
+    /// The terminal is ours again: size and contents may both be different.
+    fn repaint(&mut self) {
+        self.terminal.output().repaint();
+        if let Ok((width, height)) = self.terminal.size() {
+            self.fold(Msg::Input(Input::Resize { width, height }));
+        }
+        self.fold(Msg::Repaint);
+    }
+}

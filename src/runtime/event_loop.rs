@@ -1,0 +1,201 @@
+//! The event loop: waits, folds everything that is ready, then draws at most one frame.
+//!
+//! It never waits for the network (pictures arrive by themselves) and never for the terminal (frames go to a thread
+//! with a one-slot mailbox). Without an event it sleeps: no tick, no byte.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use tokio::sync::watch;
+use tokio::time::Instant;
+
+use crate::console::{Effect, Model, Msg, update, view};
+use crate::inventory::Inventory;
+use crate::inventory::feed::{Clock, Feed};
+use crate::terminal::{self, Capabilities, Frame, Input, Modes, Signal, Signals, TerminalError};
+
+/// Shortest time between two frames: bursts are folded, single keys are not delayed.
+const FRAME: Duration = Duration::from_millis(16);
+/// How long the last frame may take to leave when the program ends.
+const FAREWELL: Duration = Duration::from_millis(100);
+
+/// What a console is started with.
+pub struct Session {
+    /// Its model, before any reading.
+    pub model: Model,
+    /// The running feed.
+    pub feed: Feed,
+    /// The clock.
+    pub clock: Clock,
+    /// What the terminal can do.
+    pub capabilities: Capabilities,
+}
+
+/// How it ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// The operator left.
+    Quit,
+    /// A signal ended it.
+    Signal(Signal),
+    /// The terminal went away.
+    TerminalLost,
+}
+
+/// The parts of a running console that effects act on.
+pub(super) struct Running {
+    pub(super) model: Model,
+    pub(super) feed: Feed,
+    pub(super) clock: Clock,
+    pub(super) capabilities: Capabilities,
+    pub(super) terminal: terminal::Session,
+    pub(super) wake: Option<Timestamp>,
+    pub(super) end: Option<End>,
+    signals: Signals,
+    pictures: watch::Receiver<Arc<Inventory>>,
+    dirty: bool,
+    next_frame: Instant,
+}
+
+/// What the loop wakes up for.
+enum Event {
+    Signal(Signal),
+    Input(Option<std::io::Result<Input>>),
+    Picture,
+    Wake,
+    Frame,
+}
+
+/// Runs the console until it ends; the terminal is given back before this returns.
+///
+/// # Errors
+/// When the terminal cannot be taken.
+pub async fn run(session: Session) -> Result<End, TerminalError> {
+    let refused = |source| TerminalError::Refused { what: "signal handlers", source };
+    let signals = Signals::start().map_err(refused)?;
+    let modes = Modes { mouse: true, bracketed_paste: true, focus: false, title: true };
+    let terminal = terminal::Session::start(session.capabilities.paint, modes)?;
+    let mut model = session.model;
+    if let Ok(size) = terminal.size() {
+        model.size = size;
+    }
+    let mut running = Running {
+        pictures: session.feed.inventory.clone(),
+        model,
+        feed: session.feed,
+        clock: session.clock,
+        capabilities: session.capabilities,
+        terminal,
+        wake: None,
+        end: None,
+        signals,
+        dirty: true,
+        next_frame: Instant::now(),
+    };
+    running.pictures.mark_changed();
+    let end = running.until_end().await;
+    running.terminal.finish(FAREWELL);
+    Ok(end)
+}
+
+impl Running {
+    async fn until_end(&mut self) -> End {
+        self.draw();
+        loop {
+            let event = self.next().await;
+            self.take(event);
+            while self.end.is_none() {
+                let Some(event) = self.ready().await else { break };
+                self.take(event);
+            }
+            if let Some(end) = self.end {
+                return end;
+            }
+            if self.terminal.output().failed() {
+                return End::TerminalLost;
+            }
+            if self.dirty && Instant::now() >= self.next_frame {
+                self.draw();
+            }
+        }
+    }
+
+    /// The next event, whenever it comes.
+    async fn next(&mut self) -> Event {
+        let (wake, clock) = (self.wake, Arc::clone(&self.clock));
+        tokio::select! {
+            biased;
+            signal = self.signals.next() => Event::Signal(signal),
+            input = self.terminal.input() => Event::Input(input),
+            Ok(()) = self.pictures.changed() => Event::Picture,
+            () = until(wake, &clock) => Event::Wake,
+            () = tokio::time::sleep_until(self.next_frame), if self.dirty => Event::Frame,
+        }
+    }
+
+    /// An event that is there already.
+    async fn ready(&mut self) -> Option<Event> {
+        tokio::select! {
+            biased;
+            signal = self.signals.next() => Some(Event::Signal(signal)),
+            input = self.terminal.input() => Some(Event::Input(input)),
+            Ok(()) = self.pictures.changed() => Some(Event::Picture),
+            () = std::future::ready(()) => None,
+        }
+    }
+
+    fn take(&mut self, event: Event) {
+        match event {
+            Event::Frame => {}
+            Event::Wake => {
+                self.wake = None;
+                self.fold(Msg::Now((self.clock)()));
+            }
+            Event::Picture => {
+                let picture = Arc::clone(&self.pictures.borrow_and_update());
+                self.fold(Msg::Now((self.clock)()));
+                self.fold(Msg::Inventory(picture));
+            }
+            Event::Input(Some(Ok(input))) => self.fold(Msg::Input(input)),
+            Event::Input(_) => self.end = Some(End::TerminalLost),
+            Event::Signal(Signal::Stop) => self.suspend(),
+            Event::Signal(Signal::Continue) => self.continued(),
+            Event::Signal(signal) => {
+                self.fold(Msg::Shutdown);
+                self.end = Some(End::Signal(signal));
+            }
+        }
+    }
+
+    /// Folds a message into the model and carries out what it asks for.
+    pub(super) fn fold(&mut self, msg: Msg) {
+        for effect in update(&mut self.model, msg) {
+            self.apply(effect);
+        }
+        self.dirty = true;
+    }
+
+    fn draw(&mut self) {
+        let screen = view(&self.model);
+        let cursor = screen.cursor.filter(|_| screen.cursor_visible);
+        self.terminal.output().frame(Frame { buffer: screen.buffer, scroll: screen.scroll, cursor });
+        for effect in update(&mut self.model, Msg::Drawn(screen.hits.into())) {
+            self.apply(effect);
+        }
+        self.dirty = false;
+        self.next_frame = Instant::now() + FRAME;
+    }
+}
+
+/// Ends at `wake`, never before it.
+async fn until(wake: Option<Timestamp>, clock: &Clock) {
+    let Some(wake) = wake else { return std::future::pending().await };
+    loop {
+        let left = wake.duration_since(clock());
+        if !left.is_positive() {
+            return;
+        }
+        tokio::time::sleep(left.unsigned_abs() + Duration::from_millis(1)).await;
+    }
+}
