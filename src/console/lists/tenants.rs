@@ -97,7 +97,7 @@ pub fn layer_cell(cx: Cx<'_>, letter: char, layer: &Layer) -> Cell {
     let health = cx.inv.sources.get(source_of(letter));
     let late = || health.age(cx.now).map(format::late_age).unwrap_or_default();
     match health.status(cx.now) {
-        SourceStatus::Stale if layer.gap.is_none() => Cell::state(Class::Unknown, format!("stale {}", late())),
+        SourceStatus::Stale => Cell::state(Class::Unknown, format!("stale {}", late())),
         SourceStatus::Denied if layer.gap.is_none() => Cell::state(Class::Unknown, "denied"),
         _ => Cell::state(layer.class, layer.words.clone()),
     }

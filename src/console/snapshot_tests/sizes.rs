@@ -1,6 +1,7 @@
 //! Other sizes, character sets and colour depths; and that no size at all ends in a panic.
 
 use super::*;
+use crate::terminal::input::Input;
 
 #[test]
 fn other_sizes() {
@@ -36,13 +37,14 @@ fn every_size_is_drawn() {
         .into_iter()
         .chain([Screen::Activity, Screen::Sources])
         .chain([ListId::Workloads, ListId::Vrfs].map(|list| Screen::List { list, scope: Scope::All }));
+    let widths = [1, 2, 9, 29, 71, 72, 80, 99, 100, 120, 159, 160, 240];
+    let heights = [1, 2, 9, 19, 20, 23, 29, 30, 33, 60];
+    let inv = testing::healthy();
     for screen in screens {
-        for (w, h) in (1..=9)
-            .chain([29, 71, 72, 99, 100, 159, 160, 240])
-            .flat_map(|w| (1..=9).chain([19, 20, 23, 29, 30, 33, 60]).map(move |h| (w, h)))
-        {
-            let model = model(testing::healthy(), (w, h), screen.clone(), Focus::Rail);
-            grid::assert_whole(&view(&model).buffer, (w, h));
+        let mut model = model(Arc::clone(&inv), DESIGN, screen, Focus::Rail);
+        for size in widths.into_iter().flat_map(|w| heights.map(|h| (w, h))) {
+            update(&mut model, Msg::Input(Input::Resize { width: size.0, height: size.1 }));
+            grid::assert_whole(&view(&model).buffer, size);
         }
     }
 }
@@ -58,6 +60,7 @@ fn nothing_is_needed_to_draw() {
 
 /// Prints what one picture costs; timings are read by people, not asserted.
 #[test]
+#[expect(clippy::disallowed_methods, reason = "a measurement for people; nothing depends on it")]
 fn time_of_a_picture() {
     let large = testing::Sample::large(62, 40).join();
     let mut rows = (*large).clone();

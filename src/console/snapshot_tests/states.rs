@@ -27,6 +27,12 @@ fn trouble(sources: &[SourceId], kind: GapKind, stale: bool) -> Arc<Inventory> {
             std::iter::once((testing::NODE.to_owned(), Ok(Arc::new(sample.exit.clone())))).collect()
         },
         flows: Arc::new(sample.flows.clone()),
+        stale_exits: if sources.contains(&SourceId::Exit) && stale {
+            let gap = crate::inventory::Gap::new(kind, "hv02 does not answer on port 22");
+            std::iter::once((testing::NODE.to_owned(), gap)).collect()
+        } else {
+            std::collections::BTreeMap::new()
+        },
     };
     Arc::new(crate::inventory::join(&Arc::new(sample.site.clone()), &readings, 1))
 }

@@ -264,6 +264,9 @@ impl Fit {
     }
 }
 
+/// Names stay this readable as long as another column can leave instead.
+const READABLE: u16 = 16;
+
 /// Cuts the widest column that may be cut, cell by cell, down to its `min`.
 fn shrink(fit: &mut Fit, columns: &[&Column], width: u16) {
     let mut over = fit.total().saturating_sub(width);
@@ -273,7 +276,7 @@ fn shrink(fit: &mut Fit, columns: &[&Column], width: u16) {
             .iter_mut()
             .zip(columns)
             .filter_map(|(w, c)| w.as_mut().map(|w| (w, c)))
-            .filter(|(w, c)| c.cutting != Cutting::Never && **w > c.min.max(title_width(c)))
+            .filter(|(w, c)| c.cutting != Cutting::Never && **w > floor(c))
             .max_by_key(|(w, _)| **w);
         let Some((w, _)) = widest else { return };
         *w -= 1;
@@ -297,8 +300,10 @@ fn squeeze(fit: &mut Fit, columns: &[&Column], width: u16) {
     }
 }
 
-fn title_width(column: &Column) -> u16 {
-    u16::try_from(text::width(column.title)).unwrap_or(0)
+/// The width below which a column is not cut while others can leave.
+fn floor(column: &Column) -> u16 {
+    let title = u16::try_from(text::width(column.title)).unwrap_or(0);
+    column.min.max(title).max(if column.keep == 255 { READABLE } else { 0 })
 }
 
 #[cfg(test)]
