@@ -1,4 +1,5 @@
 //! What the HTTP layer trusts, how it gives up, and that the token never shows.
+#![cfg(feature = "console")]
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -7,114 +8,28 @@
 )]
 
 mod loopback;
+#[path = "loopback/tls.rs"]
+mod tls;
 
-use std::future::Future;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use deevnet_console::backends::http::{HttpError, Kind, Limits, Phase, TlsFault, fingerprint_text};
+use deevnet_console::backends::http::{
+    Access, HttpClient, HttpError, Kind, Limits, Phase, Request, TlsFault, fingerprint_text,
+};
 use deevnet_console::backends::proxmox::{Client, Error};
 use deevnet_console::site::model::Trust;
 use loopback::{Canned, SECRET, Server, read_request, site, token};
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, date_time_ymd};
-use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use sha2::{Digest, Sha256};
+use rcgen::{KeyPair, date_time_ymd};
+use reqwest::header::{HeaderName, HeaderValue};
+use tls::{Listener, WrongKey, identity, identity_by, tls_server};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::task::JoinHandle;
-use tokio_rustls::TlsAcceptor;
 
 const VERSION: &str = r#"{"data":{"version":"9.2.11","release":"9.2"}}"#;
-
-/// A listener whose connections are handled by `handle`; it stops when dropped.
-struct Listener {
-    address: SocketAddr,
-    task: JoinHandle<()>,
-}
-
-impl Listener {
-    async fn start<F>(handle: impl Fn(usize, TcpStream) -> F + Send + 'static) -> Self
-    where
-        F: Future<Output = ()> + Send + 'static,
-    {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let address = listener.local_addr().unwrap();
-        let task = tokio::spawn(async move {
-            let mut count = 0;
-            while let Ok((socket, _)) = listener.accept().await {
-                tokio::spawn(handle(count, socket));
-                count += 1;
-            }
-        });
-        Self { address, task }
-    }
-}
-
-impl Drop for Listener {
-    fn drop(&mut self) {
-        self.task.abort();
-    }
-}
-
-/// A certificate with its key, and the authority that signed it.
-struct Identity {
-    certificate: CertificateDer<'static>,
-    key: Vec<u8>,
-    ca_pem: String,
-}
-
-impl Identity {
-    fn fingerprint(&self) -> [u8; 32] {
-        Sha256::digest(&self.certificate).into()
-    }
-
-    /// A CA file with this identity's authority in it.
-    fn ca_file(&self, dir: &tempfile::TempDir) -> Trust {
-        let path: PathBuf = dir.path().join("ca.pem");
-        std::fs::write(&path, &self.ca_pem).unwrap();
-        Trust::CaFile(path)
-    }
-}
-
-fn identity(name: &str, edit: impl FnOnce(&mut CertificateParams)) -> Identity {
-    identity_by("Example CA", name, edit)
-}
-
-fn identity_by(authority: &str, name: &str, edit: impl FnOnce(&mut CertificateParams)) -> Identity {
-    let mut ca = CertificateParams::new(Vec::new()).unwrap();
-    ca.distinguished_name.push(DnType::CommonName, authority);
-    ca.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-    let ca = CertifiedIssuer::self_signed(ca, KeyPair::generate().unwrap()).unwrap();
-    let key = KeyPair::generate().unwrap();
-    let mut params = CertificateParams::new(vec![name.to_owned()]).unwrap();
-    edit(&mut params);
-    let certificate = params.signed_by(&key, &ca).unwrap();
-    Identity { certificate: certificate.der().clone(), key: key.serialize_der(), ca_pem: ca.pem() }
-}
-
-/// A TLS server that answers every request with a version.
-async fn tls_server(identity: &Identity) -> Listener {
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let config = rustls::ServerConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .unwrap()
-        .with_no_client_auth()
-        .with_single_cert(vec![identity.certificate.clone()], PrivateKeyDer::Pkcs8(identity.key.clone().into()))
-        .unwrap();
-    let acceptor = TlsAcceptor::from(Arc::new(config));
-    Listener::start(move |_, socket| {
-        let acceptor = acceptor.clone();
-        async move {
-            if let Ok(stream) = acceptor.accept(socket).await {
-                answer_all(stream, usize::MAX).await;
-            }
-        }
-    })
-    .await
-}
 
 /// Answers `limit` requests on a connection, the way of keep-alive, then closes it without notice.
 async fn answer_all(stream: impl AsyncRead + AsyncWrite + Unpin, limit: usize) {
@@ -205,33 +120,6 @@ async fn a_pinned_certificate_without_its_key_is_refused() {
     assert_eq!(kind, Kind::Tls(TlsFault::BadSignature));
 }
 
-/// A server that shows a certificate and signs with another key.
-#[derive(Debug)]
-struct WrongKey {
-    certificate: CertificateDer<'static>,
-    key: Vec<u8>,
-}
-
-impl WrongKey {
-    async fn serve(self) -> Listener {
-        let key = PrivateKeyDer::Pkcs8(self.key.into());
-        let signer = rustls::crypto::ring::sign::any_supported_type(&key).unwrap();
-        let certified = rustls::sign::CertifiedKey::new(vec![self.certificate], signer);
-        let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let config = rustls::ServerConfig::builder_with_provider(provider)
-            .with_safe_default_protocol_versions()
-            .unwrap()
-            .with_no_client_auth()
-            .with_cert_resolver(Arc::new(rustls::sign::SingleCertAndKey::from(certified)));
-        let acceptor = TlsAcceptor::from(Arc::new(config));
-        Listener::start(move |_, socket| {
-            let acceptor = acceptor.clone();
-            async move { drop(acceptor.accept(socket).await) }
-        })
-        .await
-    }
-}
-
 #[tokio::test]
 async fn expired_early_and_misnamed_certificates_are_told_apart() {
     let dir = tempfile::tempdir().unwrap();
@@ -320,9 +208,14 @@ async fn a_dripping_body_ends_at_the_deadline() {
 #[tokio::test]
 async fn a_huge_body_is_cut_off_announced_or_not() {
     let too_large = Kind::BodyTooLarge { limit: limits().body };
-    let announced = Server::start(|_| Canned { body: vec![b' '; 65 * 1024], ..Canned::json("") }).await;
-    let address = announced.origin.strip_prefix("http://").unwrap().parse().unwrap();
-    assert_eq!(failure(&client("http", address, Trust::Plaintext, limits())).await, too_large);
+    // Says how much will come and then sends nothing: waiting for it would end in a timeout instead.
+    let announced = Listener::start(|_, socket| async move {
+        let mut socket = asked(socket).await;
+        let _ = socket.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n").await;
+        std::future::pending::<()>().await;
+    })
+    .await;
+    assert_eq!(failure(&client("http", announced.address, Trust::Plaintext, limits())).await, too_large);
 
     let written = Arc::new(AtomicUsize::new(0));
     let counter = Arc::clone(&written);
@@ -433,7 +326,7 @@ async fn a_read_is_repeated_once_and_no_more() {
 }
 
 #[tokio::test]
-async fn at_most_four_requests_are_in_flight() {
+async fn four_requests_are_in_flight_and_never_five() {
     let (now, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     let gate = Arc::new(tokio::sync::Barrier::new(4));
     let server = {
@@ -444,8 +337,12 @@ async fn at_most_four_requests_are_in_flight() {
                 let mut stream = BufReader::new(socket);
                 while let Ok(Some(_)) = read_request(&mut stream).await {
                     most.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
-                    // Nobody is answered before four wait: fewer in flight would hang, more would show in `most`.
+                    // Nobody is answered before four wait: fewer in flight would hang. A fifth needs no answer to
+                    // arrive, so it gets many turns to do so.
                     gate.wait().await;
+                    for _ in 0..2000 {
+                        tokio::task::yield_now().await;
+                    }
                     now.fetch_sub(1, Ordering::SeqCst);
                     let answer = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{VERSION}", VERSION.len());
                     let _ = stream.write_all(answer.as_bytes()).await;
@@ -458,6 +355,35 @@ async fn at_most_four_requests_are_in_flight() {
     let reads = (0..40).map(|_| client.version());
     assert!(futures_util::future::join_all(reads).await.iter().all(Result::is_ok));
     assert_eq!(most.load(Ordering::SeqCst), 4);
+}
+
+#[tokio::test]
+async fn dot_segments_do_not_reach_another_path() {
+    let server = Server::start(|_| Canned::json(VERSION)).await;
+    let client = HttpClient::new(&server.origin, &Trust::Plaintext, None, limits()).unwrap();
+    let get = |path: &[&str]| Request {
+        method: reqwest::Method::GET,
+        access: Access::Read,
+        path: path.iter().map(|s| (*s).to_owned()).collect(),
+        query: vec![("q".to_owned(), "a&b=c#d".to_owned())],
+    };
+    for bad in [&["a", "..", "b"][..], &["a", "."], &["a", "", "b"]] {
+        assert!(matches!(client.send(&get(bad)).await, Err(HttpError { kind: Kind::Setup(_), .. })), "{bad:?}");
+    }
+    assert!(server.take_seen().is_empty());
+    client.send(&get(&["a/b", "ä?x"])).await.unwrap();
+    let seen = server.take_seen();
+    assert_eq!(seen[0].path, "/a/b/ä?x", "what looks like syntax is encoded");
+    assert_eq!(seen[0].query, [("q".to_owned(), "a&b=c#d".to_owned())]);
+}
+
+#[test]
+fn a_secret_header_is_never_printed_even_if_its_maker_forgot_to_mark_it() {
+    let value = HeaderValue::from_static(SECRET);
+    let header = Some((HeaderName::from_static("x-api-key"), value));
+    let client = HttpClient::new("http://127.0.0.1:1", &Trust::Plaintext, header, limits()).unwrap();
+    let shown = format!("{client:?} {client:#?}");
+    assert!(!shown.contains(SECRET) && shown.contains("x-api-key"), "{shown}");
 }
 
 #[tokio::test]

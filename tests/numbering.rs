@@ -261,15 +261,38 @@ fn addresses_inside_a_subnet() {
 }
 
 #[test]
+fn a_mac_holds_three_bytes_of_vmid_and_two_digits_of_octet() {
+    let mac = |octet, vmid| NumberingPlan { octet, ..plan("mobile") }.mac(vmid).map(|mac| mac.to_string());
+    assert_eq!(mac(5, 0x00FF_FFFF).as_deref(), Some("02:de:05:ff:ff:ff"));
+    assert_eq!(mac(99, 100).as_deref(), Some("02:de:99:00:00:64"));
+    assert_eq!(mac(20, 0x0100_0000), None);
+    assert_eq!(mac(100, 100), None);
+}
+
+#[test]
+fn numbers_beyond_the_end_stay_at_the_end() {
+    let plan = NumberingPlan { vmid_base: u32::MAX, vrf_vni_base: u32::MAX, vnet_vni_base: u32::MAX, ..plan("mobile") };
+    let derived = plan.derive("mobile", TenantIndex::DRILL);
+    assert_eq!([derived.vrf_vni, derived.vnet_vni_last, derived.vmid_first, derived.vmid_last], [u32::MAX; 4]);
+    assert_eq!((derived.mac_first, derived.mac_last), (None, None));
+}
+
+#[test]
 fn reverse_zones_follow_the_overlay_of_the_plan() {
     let plan = NumberingPlan { overlay: "172.16.64.0/18".parse().unwrap(), ..plan("mobile") };
     assert_eq!(plan.reverse_zone(TenantIndex::MIN), "65.16.172.in-addr.arpa");
     assert_eq!(plan.index_of_reverse_zone("65.16.172.IN-ADDR.arpa."), Some(TenantIndex::MIN));
     let foreign =
         ["64.16.172.in-addr.arpa", "128.16.172.in-addr.arpa", "065.16.172.in-addr.arpa", "+65.16.172.in-addr.arpa"];
-    for zone in
-        foreign.into_iter().chain(["1.65.16.172.in-addr.arpa", "16.172.in-addr.arpa", "", ".", "in-addr.arpa", "é"])
-    {
+    for zone in foreign.into_iter().chain([
+        "1.65.16.172.in-addr.arpa",
+        "65.16.172.9.in-addr.arpa",
+        "16.172.in-addr.arpa",
+        "",
+        ".",
+        "in-addr.arpa",
+        "é",
+    ]) {
         assert_eq!(plan.index_of_reverse_zone(zone), None, "{zone}");
     }
 }

@@ -1,4 +1,5 @@
 //! Invented answers, one for each refusal and each odd shape, so that a clone without recordings tests the same code.
+#![cfg(feature = "console")]
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -11,8 +12,8 @@ mod loopback;
 use std::sync::{Arc, Mutex};
 
 use deevnet_console::backends::http::Limits;
-use deevnet_console::backends::proxmox::model::Change;
-use deevnet_console::backends::proxmox::{Client, SubnetsOf};
+use deevnet_console::backends::proxmox::model::{AgentState, Change, TaskState};
+use deevnet_console::backends::proxmox::{Client, Error, SubnetsOf, Upid, endpoints};
 use deevnet_console::site::model::Trust;
 use loopback::{Canned, SECRET, Seen, Server, site, token, variant};
 use serde_json::Value;
@@ -51,10 +52,10 @@ async fn every_invented_refusal_has_its_variant() {
     assert!(all.len() >= 35, "{}", all.len());
 }
 
-#[tokio::test]
-async fn invented_answers_are_decoded() {
+/// A server of the stored answers: path and query → answer, or the message of a refusal.
+async fn stored() -> Server {
     let all: Value = serde_json::from_str(include_str!("data/proxmox/answers.json")).unwrap();
-    let server = Server::start(move |seen: &Seen| {
+    Server::start(move |seen: &Seen| {
         let path = seen.path.strip_prefix("/api2/json").unwrap();
         let query = seen.query.iter().map(|(k, v)| format!("{k}={v}")).collect::<Vec<_>>().join("&");
         let key = if query.is_empty() { path.to_owned() } else { format!("{path}?{query}") };
@@ -70,7 +71,12 @@ async fn invented_answers_are_decoded() {
             answer => Canned::json(&answer.to_string()),
         }
     })
-    .await;
+    .await
+}
+
+#[tokio::test]
+async fn invented_answers_are_decoded() {
+    let server = stored().await;
     let client = client(&server);
     whole_sdn_read(&client).await;
     assert_eq!(server.take_seen().len(), 6 + 2, "requests grow by one for each VNet that can have subnets");
@@ -89,6 +95,10 @@ async fn invented_answers_are_decoded() {
     assert!(options.iter().any(|o| o.key == "balloon" && o.delete));
     let vms = client.resources().await.unwrap().vms;
     assert_eq!((vms[0].vmid, vms[0].template, vms[0].tags.len()), (2040, false, 2));
+
+    // A field that is not understood is not its default.
+    let error = client.vms("hyp8").await.unwrap_err();
+    assert!(error.to_string().contains("data[0].template: expected a truth value"), "{error}");
 
     // One row that is not understood is an error that names it, not a shorter list.
     let error = client.vms("hyp9").await.unwrap_err();
@@ -113,4 +123,54 @@ async fn whole_sdn_read(client: &Client) {
     assert_eq!(config.fabric_nodes[0].configured.as_ref().unwrap().interfaces, ["vmbr0.51"]);
     let [lost] = not_read.as_slice() else { panic!("{not_read:?}") };
     assert_eq!((lost.what.as_str(), variant(&lost.why).as_str()), ("subnets of tnew0", "Absent"));
+}
+
+#[tokio::test]
+async fn tasks_end_in_four_ways() {
+    let server = stored().await;
+    let client = client(&server);
+    let upid = |n: u8| format!("UPID:hyp1:0000000{n}:00075FB7:6B0C59C9:qmstart:2040:ops@pve:").parse::<Upid>().unwrap();
+    assert_eq!(client.task_state(&upid(1)).await.unwrap(), TaskState::Running);
+    assert_eq!(client.task_state(&upid(2)).await.unwrap(), TaskState::Ok);
+    assert_eq!(client.task_state(&upid(3)).await.unwrap(), TaskState::Warnings(3));
+    assert_eq!(client.task_state(&upid(4)).await.unwrap(), TaskState::Failed("unexpected status".to_owned()));
+    // Stopped without an end is not understood, and not taken for success.
+    assert!(matches!(client.task_state(&upid(5)).await, Err(Error::Unreadable { .. })));
+    let log = client.task_log(&upid(2), 50, 2).await.unwrap();
+    assert_eq!((log.total, log.lines[0].number, log.lines[0].text.as_str()), (Some(52), 51, "green"));
+}
+
+#[tokio::test]
+async fn the_agent_has_four_states() {
+    let server = stored().await;
+    let client = client(&server);
+    for (vmid, state) in [
+        (2040, AgentState::Answers),
+        (2041, AgentState::VmStopped),
+        (2042, AgentState::NotConfigured),
+        (2043, AgentState::NotRunning),
+    ] {
+        assert_eq!(client.agent_state("hyp1", vmid).await.unwrap(), state);
+    }
+    let nics = client.agent_interfaces("hyp1", 2040).await.unwrap();
+    assert_eq!(
+        (nics[0].mac.as_deref(), nics[0].addresses.as_slice()),
+        (Some("02:de:20:00:07:f8"), &["10.20.129.10/24".to_owned()][..])
+    );
+    assert!(nics[1].addresses.is_empty());
+    let refused = client.agent_interfaces("hyp1", 2041).await.unwrap_err();
+    assert_eq!(refused.to_string(), "the guest agent refused: The command has been disabled");
+}
+
+#[tokio::test]
+async fn privileges_are_unknown_until_read() {
+    let server = stored().await;
+    let client = client(&server);
+    assert_eq!((client.can("/vms/2040", "VM.Audit"), client.sees_all(&endpoints::ZONES)), (None, None));
+    client.permissions().await.unwrap();
+    assert_eq!(client.can("/vms/2040", "VM.Audit"), Some(true));
+    assert_eq!(client.can("/nodes/hyp1", "Sys.Audit"), Some(false), "held at / but not below");
+    assert_eq!(client.can("/", "Sys.Audit"), Some(true));
+    assert_eq!(client.sees_all(&endpoints::ZONES), Some(true));
+    assert_eq!(client.sees_all(&endpoints::CLUSTER_TASKS), Some(false));
 }

@@ -1,6 +1,7 @@
 //! Every request the client can make, as it goes over the wire, against the endpoint table and against Proxmox's own
 //! API description of two versions.
 
+#![cfg(feature = "console")]
 #![allow(
     clippy::unwrap_used,
     clippy::panic,

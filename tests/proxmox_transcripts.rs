@@ -1,6 +1,7 @@
 //! Recorded answers of a real Proxmox API, served with their exact status, reason phrase, media type and body, and
 //! read through the whole HTTP path.
 
+#![cfg(feature = "console")]
 #![allow(
     clippy::unwrap_used,
     clippy::panic,

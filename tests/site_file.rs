@@ -50,6 +50,7 @@ fn a_whole_site_comes_out_as_written() {
     assert_eq!((site.name.as_str(), site.domain.as_str(), site.octet), ("mobile", "mobile.deevnet.net", 20));
     assert!(site.read_only);
     assert_eq!(site.short_name("dv02hyp002p02"), "hv02");
+    assert_eq!((site.full_name("pve2"), site.full_name("elsewhere")), ("dv02hyp002p02", "elsewhere"));
     assert_eq!(site.numbering.vnet_vni_base, 20_000);
     assert_eq!(site.numbering.reserved_names, ["api", "tdns", "tfstate"]);
     assert_eq!(site.proxmox.url, "https://10.20.99.22:8006", "no trailing slash");
@@ -115,10 +116,45 @@ fn paths_start_from_the_file_or_the_home_directory() {
 }
 
 #[test]
-fn an_overlay_elsewhere_is_a_warning_only() {
-    let text = std::fs::read_to_string(data("good/home.toml")).unwrap().replace("10.10.128.0/18", "10.20.128.0/18");
-    let site = Site::parse(&text, Path::new("home.toml")).unwrap();
-    assert_eq!(site.warnings, ["[numbering] overlay 10.20.128.0/18 lies outside of the site's 10.10.0.0/16"]);
+fn what_works_but_looks_wrong_is_a_warning() {
+    let least = std::fs::read_to_string(data("good/home.toml")).unwrap();
+    let warnings = |text: &str| Site::parse(text, Path::new("home.toml")).unwrap().warnings;
+    assert_eq!(
+        warnings(&least.replace("10.10.128.0/18", "10.20.128.0/18")),
+        ["[numbering] overlay 10.20.128.0/18 lies outside of the site's 10.10.0.0/16"]
+    );
+    let opnsense = "\n[opnsense]\nurl = \"https://10.10.99.1\"\nkey = { env = \"K\" }\nsecret = { env = \"S\" }\n";
+    assert_eq!(
+        warnings(&format!("{least}{opnsense}transit = \"10.10.51.0/24\"\n")),
+        ["[opnsense] transit 10.10.51.0/24 does not hold 10.10.50.21 of the exit node dv01hyp001p01"]
+    );
+    assert_eq!(warnings(&format!("{least}{opnsense}transit = \"10.10.50.0/24\"\n")), Vec::<String>::new());
+}
+
+#[test]
+fn only_this_machine_is_loopback() {
+    let least = std::fs::read_to_string(data("good/home.toml")).unwrap();
+    let url = |url: &str| {
+        Site::parse(&least.replace("http://[::1]:8006", url), Path::new("home.toml")).map(|site| site.proxmox.url)
+    };
+    for here in ["http://localhost:8006", "http://127.9.9.9:8006", "http://[::1]:8006", "https://pve.example:8006"] {
+        assert_eq!(url(here).unwrap(), here);
+    }
+    for elsewhere in
+        ["http://localhost.example", "http://128.0.0.1", "http://[::2]", "http://127.0.0.1.example", "http://0.0.0.0"]
+    {
+        assert!(url(elsewhere).unwrap_err().to_string().contains("sends secrets in plain text"), "{elsewhere}");
+    }
+    for odd in [
+        "ftp://127.0.0.1",
+        "127.0.0.1:8006",
+        "http://",
+        "http://127.0.0.1/?a",
+        "http://127.0.0.1/#a",
+        "http://127.0.0.1/a",
+    ] {
+        url(odd).expect_err(odd);
+    }
 }
 
 #[test]

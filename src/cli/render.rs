@@ -9,7 +9,7 @@ use super::{Code, Failure, get, lab, open, screen};
 use crate::console::list::{ListId, Scope};
 use crate::console::model::Screen;
 use crate::console::theme::Depth;
-use crate::console::{Model, Msg, lists, update, view};
+use crate::console::{Model, Msg, lists, nav, update, view};
 use crate::inventory::Inventory;
 use crate::inventory::feed::{Clients, Feed};
 use crate::runtime::clock;
@@ -90,7 +90,7 @@ async fn draw(global: &Global, request: &RenderArgs, site: &Arc<Site>, size: (u1
     model.mode_word = request.demo.then_some("DEMO");
     let target = screen_of(request, &inv)?;
     update(&mut model, Msg::Inventory(inv));
-    model.show(target);
+    nav::from_home(&mut model, target);
     let screenful = view(&model);
     let mut out = std::io::stdout();
     if colour {

@@ -19,23 +19,24 @@ pub(super) fn run(global: &Global, tenant: Option<&str>, watch: bool, format: Fo
         feed.demand(get::demand(true));
         let mut out = std::io::stdout();
         let inv = get::picture(&mut feed, Kind::Snat, Duration::from_secs(30)).await;
-        let mut code = get::show(&mut out, &inv, Kind::Snat, tenant, format, clock())?;
+        let code = get::show(&mut out, &inv, Kind::Snat, tenant, format, clock())?;
         let mut last = exit_read_at(&inv);
-        while watch {
+        if !watch {
+            return Ok(code);
+        }
+        loop {
             let next = feed.inventory.wait_for(|inv| exit_read_at(inv) != last).await;
             let inv = next.map_err(|_| Failure::plain("the readers ended"))?.clone();
             last = exit_read_at(&inv);
-            code = if format == Format::Json {
+            if format == Format::Json {
                 let item = json!({ "at": clock().to_string(), "items": get::snat_items(&inv, tenant) });
                 writeln!(out, "{item}")?;
-                code
             } else {
                 writeln!(out)?;
-                get::show(&mut out, &inv, Kind::Snat, tenant, format, clock())?
-            };
+                get::show(&mut out, &inv, Kind::Snat, tenant, format, clock())?;
+            }
             out.flush()?;
         }
-        Ok(code)
     })
 }
 

@@ -30,6 +30,8 @@ pub struct PveReading {
     pub guests_hidden: Option<Gap>,
     /// SDN objects, configured and running.
     pub sdn: Seen<SdnConfig>,
+    /// VNet → why its subnets are not known.
+    pub subnet_gaps: BTreeMap<String, Gap>,
     /// Recent tasks.
     pub tasks: Seen<Vec<Task>>,
     /// Node → its status.
@@ -62,6 +64,7 @@ impl PveReading {
             resources: Err(Gap::not_read("the resource list")),
             guests_hidden: None,
             sdn: Err(Gap::not_read("the SDN configuration")),
+            subnet_gaps: BTreeMap::new(),
             tasks: Err(Gap::not_read("the task list")),
             nodes: BTreeMap::new(),
             configs: BTreeMap::new(),

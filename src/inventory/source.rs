@@ -88,6 +88,12 @@ impl Gap {
         Self::new(GapKind::NotRead, format!("{what} was not read yet"))
     }
 
+    /// The same gap, saying what it is about.
+    #[must_use]
+    pub fn about(self, what: &str) -> Self {
+        Self { why: format!("{what}: {}", self.why).into(), ..self }
+    }
+
     /// The word beside the glyph `?`.
     #[must_use]
     pub const fn word(&self) -> &'static str {

@@ -13,6 +13,8 @@ use super::state::{ApiHealth, ExitNode, FrrUnit, Guest, Node, Object, Reach, Rol
 pub const EXIT_NODE: &str = "dv02hyp002p02";
 /// Node that carries service machines.
 pub const SERVICE_NODE: &str = "dv02hyp001p01";
+/// What people call the nodes.
+pub const ALIASES: &[(&str, &str)] = &[("hv01", SERVICE_NODE), ("hv02", EXIT_NODE)];
 /// The console's token id.
 pub const TOKEN_ID: &str = "deevnet@pve!console";
 
@@ -113,6 +115,7 @@ fn frame(seed: u64, booted: i64, secret: &str) -> World {
     World {
         seed,
         booted,
+        disturbed: booted,
         cluster: "mobile".to_owned(),
         quorate: true,
         local: EXIT_NODE.to_owned(),
@@ -330,5 +333,37 @@ fn task(node: &str, pid: i64, start: i64, kind: &str, id: &str, user: &str) -> T
         status: "OK".to_owned(),
         log: Vec::new(),
         saved: true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn the_largest_site_has_names_the_platform_would_take() {
+        for seed in 0..40 {
+            let world = mobile(seed, 1_795_950_000, "s", Some(62), Some(40));
+            let zones: Vec<&String> = world.sdn.running.of(Kind::Zone).map(|(zone, _)| zone).collect();
+            assert_eq!(zones.len(), 62, "seed {seed}: two tenants share a name");
+            for zone in &zones {
+                let plain = zone.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit());
+                assert!(plain && (3..=8).contains(&zone.len()), "{zone}");
+            }
+            assert_eq!(world.sdn.running.of(Kind::Vnet).count(), 62, "seed {seed}: two tenants share a VNet id");
+            let tagged = |guest: &&Guest| guest.text("tags").is_some();
+            let names: BTreeSet<_> = world.guests.values().filter(tagged).map(|guest| guest.text("name")).collect();
+            assert_eq!(names.len(), 62 * 40);
+            assert!(names.iter().flatten().all(|name| name.len() <= 29), "a VM name is too long");
+        }
+    }
+
+    #[test]
+    fn equal_seeds_build_equal_sites() {
+        let build = |seed| format!("{:?}", mobile(seed, 1_795_950_000, "s", Some(5), Some(3)));
+        assert_eq!(build(4), build(4));
+        assert_ne!(build(4), build(5));
     }
 }

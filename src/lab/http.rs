@@ -157,3 +157,20 @@ pub(super) fn percent_decode(text: &str) -> String {
     }
     String::from_utf8_lossy(&out).into_owned()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{parse_query, percent_decode};
+
+    #[test]
+    fn escapes_are_undone_once() {
+        assert_eq!(percent_decode("UPID%3Apve1%3a%2525"), "UPID:pve1:%25");
+        assert_eq!(percent_decode("100% %zz %4"), "100% %zz %4");
+    }
+
+    #[test]
+    fn queries_are_pairs() {
+        let pair = |key: &str, value: &str| (key.to_owned(), value.to_owned());
+        assert_eq!(parse_query("a=1&b=x+y;c&d=%26"), [pair("a", "1"), pair("b", "x y"), pair("c", ""), pair("d", "&")]);
+    }
+}

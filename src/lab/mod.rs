@@ -100,18 +100,18 @@ struct Shared {
 }
 
 struct Shifting {
-    base: World,
+    base: Arc<World>,
     active: Vec<Fault>,
     current: Arc<World>,
 }
 
 impl Shifting {
     fn refresh(&mut self) -> Result<(), FaultError> {
-        let mut world = self.base.clone();
+        let mut world = Arc::clone(&self.base);
         for fault in &self.active {
-            fault.apply(&mut world)?;
+            fault.apply(Arc::make_mut(&mut world))?;
         }
-        self.current = Arc::new(world);
+        self.current = world;
         Ok(())
     }
 
@@ -141,7 +141,7 @@ impl Shared {
 
     fn fault_on(&self, text: &str) -> Result<(), FaultError> {
         let mut state = self.state();
-        let fault = Fault::parse(text)?.settled(&state.base)?;
+        let fault = Fault::parse(text)?.settled(&state.base, self.now())?;
         let mut active = state.active.clone();
         if !active.contains(&fault) {
             active.push(fault);
@@ -159,7 +159,7 @@ impl Shared {
 
     fn edit(&self, change: impl FnOnce(&mut World)) -> Result<(), FaultError> {
         let mut state = self.state();
-        change(&mut state.base);
+        change(Arc::make_mut(&mut state.base));
         state.refresh()
     }
 }
@@ -192,8 +192,8 @@ impl Lab {
         let dir = options.dir.unwrap_or_else(|| temporary.as_ref().map_or_else(PathBuf::new, |t| t.path().to_owned()));
         let now = (options.clock)().as_second();
         let secret = site_file::secret(options.seed, now);
-        let base = build::mobile(options.seed, now, &secret, options.tenants, options.workloads);
-        let current = Arc::new(base.clone());
+        let base = Arc::new(build::mobile(options.seed, now, &secret, options.tenants, options.workloads));
+        let current = Arc::clone(&base);
         let shared = Arc::new(Shared {
             clock: options.clock,
             dir,
@@ -215,6 +215,7 @@ impl Lab {
         let servers = vec![
             tokio::spawn(http::serve(listener, identity.acceptor, Arc::clone(&shared), stopped.clone())),
             tokio::spawn(control::serve(unix, Arc::clone(&shared), stopped)),
+            written_ahead(Arc::clone(&shared)),
         ];
         let lab = Self { shared, address, identity: (identity.ca_pem, identity.fingerprint), stop, servers, temporary };
         let site = lab.shared.dir.join("site.toml");
@@ -303,6 +304,13 @@ impl Lab {
         }
         drop(self.temporary.take());
     }
+}
+
+/// Writes the exit node's files before the first login asks for them. A failure shows at that login.
+fn written_ahead(shared: Arc<Shared>) -> JoinHandle<()> {
+    tokio::task::spawn_blocking(move || {
+        let _ = site_file::refresh_root(&shared);
+    })
 }
 
 impl Drop for Lab {

@@ -2,12 +2,14 @@
 
 use std::fmt::Write as _;
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
+use std::io::Write as _;
+use std::os::unix::fs::{OpenOptionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 
-use super::build::{EXIT_NODE, SERVICE_NODE, TOKEN_ID};
-use super::node::{PROGRAMS, files};
+use super::build::{ALIASES, EXIT_NODE, TOKEN_ID};
+use super::node::PROGRAMS;
+use super::node::files::{self, Entry};
 use super::state::{World, mix};
 use super::{LabError, Shared, control};
 
@@ -32,12 +34,14 @@ pub(super) fn text(world: &World, dir: &Path, url: &str, command: &[String]) -> 
     let quote = |text: &str| format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""));
     let path = |name: &str| quote(&dir.join(name).display().to_string());
     let command = command.iter().map(|word| quote(word)).collect::<Vec<_>>().join(", ");
+    let aliases = ALIASES.iter().map(|(alias, node)| format!("{alias} = {}", quote(node)));
+    let aliases = aliases.collect::<Vec<_>>().join(", ");
     let exit = &world.exit;
     let mut out = String::from("# The lab's site: invented, on loopback, gone when the lab stops.\nversion = 1\n");
     let _ = write!(
         out,
-        "\n[site]\nname = \"mobile\"\ndomain = \"mobile.deevnet.net\"\noctet = 20\naliases = {{ hv01 = \
-         \"{SERVICE_NODE}\", hv02 = \"{EXIT_NODE}\" }}\n\n[numbering]\nvrf_vni_base = 10000\nvnet_vni_base = \
+        "\n[site]\nname = \"mobile\"\ndomain = \"mobile.deevnet.net\"\noctet = 20\naliases = {{ {aliases} \
+         }}\n\n[numbering]\nvrf_vni_base = 10000\nvnet_vni_base = \
          20000\noverlay = \"10.20.128.0/18\"\nasn = 65020\nvmid_base = 2000\nvmids_per_tenant = 40\nreserved_names = \
          [\"api\", \"tdns\", \"tfstate\"]\n"
     );
@@ -121,34 +125,32 @@ pub(super) fn refresh_root(shared: &Shared) -> Result<(PathBuf, PathBuf), LabErr
     if !world.exit.root {
         // What only root may read is not there to be read, whoever runs the lab.
         wanted.retain(|name, _| !name.starts_with("etc/frr/"));
-        wanted.insert(".denied".to_owned(), String::new());
+        wanted.insert(".denied".to_owned(), Entry::Text(String::new()));
     }
     let mut written = shared.written.lock().unwrap_or_else(PoisonError::into_inner);
-    for (name, content) in wanted.iter().filter(|(name, content)| written.get(*name) != Some(*content)) {
+    let stale = |name: &String, entry: &Entry| wanted.get(name) != Some(entry);
+    for (name, _) in written.iter().filter(|(name, entry)| stale(name, entry)) {
+        let path = root.join(name);
+        fs::remove_file(&path).map_err(LabError::io("cannot remove", &path))?;
+    }
+    for (name, entry) in wanted.iter().filter(|(name, entry)| written.get(*name) != Some(*entry)) {
         let path = root.join(name);
         if let Some(parent) = path.parent() {
             fs::create_dir_all(parent).map_err(LabError::io("cannot make", parent))?;
         }
-        write(&path, content, 0o644)?;
-    }
-    for name in written.keys().filter(|name| !wanted.contains_key(*name)) {
-        let path = root.join(name);
-        fs::remove_file(&path).map_err(LabError::io("cannot remove", &path))?;
-        if let Some(parent) = path.parent() {
-            // Fails while the directory holds anything else, which is right.
-            let _ = fs::remove_dir(parent);
+        match entry {
+            Entry::Text(text) => write(&path, text, 0o644)?,
+            Entry::Link(to) => symlink(to, &path).map_err(LabError::io("cannot link", &path))?,
         }
     }
     *written = wanted;
     Ok((root, shared.dir.join("bin")))
 }
 
+/// Writes a file that never has more rights than `mode`.
 fn write(path: &Path, content: &str, mode: u32) -> Result<(), LabError> {
-    fs::write(path, content).map_err(LabError::io("cannot write", path))?;
-    if mode == 0o644 {
-        return Ok(());
-    }
-    fs::set_permissions(path, fs::Permissions::from_mode(mode)).map_err(LabError::io("cannot set the mode of", path))
+    let written = fs::OpenOptions::new().write(true).create(true).truncate(true).mode(mode).open(path);
+    written.and_then(|mut file| file.write_all(content.as_bytes())).map_err(LabError::io("cannot write", path))
 }
 
 fn shell_quote(path: &Path) -> String {

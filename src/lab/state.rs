@@ -20,6 +20,8 @@ pub struct World {
     pub seed: u64,
     /// When the nodes booted, seconds since the epoch.
     pub booted: i64,
+    /// When the youngest fault came, seconds since the epoch.
+    pub disturbed: i64,
     /// Cluster name.
     pub cluster: String,
     /// Whether corosync has quorum.
@@ -354,9 +356,18 @@ impl World {
     /// A counter that grows by about `per_hour` an hour since boot, never backwards.
     #[must_use]
     pub fn counter(&self, text: &str, per_hour: u64, now: i64) -> u64 {
-        let age = u64::try_from(now.saturating_sub(self.booted)).unwrap_or(0);
+        self.grown(text, per_hour, now.saturating_sub(self.booted))
+    }
+
+    /// The same for what only a fault makes grow: it counts since the youngest fault came.
+    #[must_use]
+    pub fn disturbed(&self, text: &str, per_hour: u64, now: i64) -> u64 {
+        self.grown(text, per_hour, now.saturating_sub(self.disturbed))
+    }
+
+    fn grown(&self, text: &str, per_hour: u64, age: i64) -> u64 {
         let rate = per_hour / 2 + self.number(text) % per_hour.max(1);
-        rate.saturating_mul(age) / 3600
+        rate.saturating_mul(u64::try_from(age).unwrap_or(0)) / 3600
     }
 
     /// A guest's share of its cores at `now`, in 0.0..0.35, still for half a minute.

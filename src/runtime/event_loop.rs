@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use crate::console::{Effect, Model, Msg, update, view};
+use crate::console::{Model, Msg, start, update, view};
 use crate::inventory::Inventory;
 use crate::inventory::feed::{Clock, Feed};
 use crate::terminal::{self, Capabilities, Frame, Input, Modes, Signal, Signals, TerminalError};
@@ -101,6 +101,9 @@ pub async fn run(session: Session) -> Result<End, TerminalError> {
 
 impl Running {
     async fn until_end(&mut self) -> End {
+        for effect in start(&mut self.model) {
+            self.apply(effect);
+        }
         self.draw();
         loop {
             let event = self.next().await;
@@ -177,6 +180,12 @@ impl Running {
     }
 
     fn draw(&mut self) {
+        // A resize may hide behind another event of the same batch until the next one comes.
+        if let Ok((width, height)) = self.terminal.size()
+            && (width, height) != self.model.size
+        {
+            self.fold(Msg::Input(Input::Resize { width, height }));
+        }
         let screen = view(&self.model);
         let cursor = screen.cursor.filter(|_| screen.cursor_visible);
         self.terminal.output().frame(Frame { buffer: screen.buffer, scroll: screen.scroll, cursor });

@@ -47,6 +47,12 @@ impl Site {
     pub fn short_name<'a>(&'a self, name: &'a str) -> &'a str {
         self.aliases.iter().find(|(_, full)| *full == name).map_or(name, |(alias, _)| alias.as_str())
     }
+
+    /// The node or host that `name` stands for where it is an alias, else itself.
+    #[must_use]
+    pub fn full_name<'a>(&'a self, name: &'a str) -> &'a str {
+        self.aliases.get(name).map_or(name, String::as_str)
+    }
 }
 
 /// Bases of the numbering scheme (domain.md §3).

@@ -149,6 +149,14 @@ impl Client {
         kept.as_ref().map(|p| p.allows(path, privilege))
     }
 
+    /// Whether the list at `endpoint` shows every object to this token; `None` while [`Client::permissions`] has not
+    /// been read. Lists leave out what the token may not see and say nothing about it.
+    #[must_use]
+    pub fn sees_all(&self, endpoint: &Endpoint) -> Option<bool> {
+        let kept = self.shared.permissions.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.as_ref().map(|p| endpoint.privilege.sees_all(p))
+    }
+
     pub(super) async fn call(&self, call: Call<'_>) -> Result<Answer, Error> {
         let endpoint = call.endpoint;
         let request = call.request()?;

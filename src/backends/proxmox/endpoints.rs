@@ -1,6 +1,7 @@
 //! Every request the client can make, in one table. `tests/proxmox_contract.rs` holds what is really sent against it
 //! and against Proxmox's own API description.
 
+use super::model::Permissions;
 use crate::backends::http::Access;
 
 /// One endpoint.
@@ -38,6 +39,20 @@ pub enum Without {
     Filtered,
 }
 
+impl Privilege {
+    /// Whether a list guarded by this shows *every* object to a holder of `permissions`. Where it does not, what is
+    /// missing from the list is unknown, not absent (facts/proxmox.md §3).
+    #[must_use]
+    pub fn sees_all(&self, permissions: &Permissions) -> bool {
+        let parent = self.path.split("/{").next().unwrap_or_default();
+        let below = format!("{parent}/");
+        let any = |path: &str| self.any_of.is_empty() || self.any_of.iter().any(|p| permissions.allows(path, p));
+        // An object without an entry of its own inherits; an entry replaces what would be inherited.
+        let unlisted = format!("{below}\u{0}");
+        any(&unlisted) && permissions.by_path.keys().filter(|path| path.starts_with(&below)).all(|path| any(path))
+    }
+}
+
 const SDN: &[&str] = &["SDN.Audit", "SDN.Allocate"];
 const VIEW: &[&str] = &["pending", "running"];
 
@@ -71,7 +86,7 @@ pub static NODES: Endpoint = open("/nodes");
 /// One node's load.
 pub static NODE_STATUS: Endpoint = get("/nodes/{node}/status", &[], "/nodes/{node}", &["Sys.Audit"], Refused);
 /// Recent tasks of all nodes.
-pub static CLUSTER_TASKS: Endpoint = get("/cluster/tasks", &[], "/", &["Sys.Audit"], Filtered);
+pub static CLUSTER_TASKS: Endpoint = get("/cluster/tasks", &[], "/nodes/{node}", &["Sys.Audit"], Filtered);
 /// Tasks of one node.
 pub static NODE_TASKS: Endpoint = get(
     "/nodes/{node}/tasks",
@@ -164,3 +179,42 @@ pub static ALL: [&Endpoint; 27] = [
     &AGENT_PING,
     &AGENT_INTERFACES,
 ];
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    fn holding(entries: &[(&str, &str, bool)]) -> Permissions {
+        let mut permissions = Permissions::default();
+        for (path, privilege, propagates) in entries {
+            let set = BTreeSet::from([(*privilege).to_owned()]);
+            permissions.by_path.insert((*path).to_owned(), set.clone());
+            permissions.propagating.insert((*path).to_owned(), if *propagates { set } else { BTreeSet::new() });
+        }
+        permissions
+    }
+
+    #[test]
+    fn a_list_is_complete_only_where_every_path_allows_it() {
+        let sees = |entries: &[(&str, &str, bool)]| ZONES.privilege.sees_all(&holding(entries));
+        assert!(sees(&[("/", "SDN.Audit", true)]));
+        assert!(sees(&[("/sdn", "SDN.Allocate", true)]));
+        assert!(!sees(&[]), "a token without rights gets an empty list, not a refusal");
+        assert!(!sees(&[("/sdn/zones", "SDN.Audit", false)]));
+        assert!(!sees(&[("/sdn/zones/tdemo", "SDN.Audit", true)]), "one zone is not all");
+        assert!(!sees(&[("/", "SDN.Audit", true), ("/sdn/zones/eds", "SDN.Use", true)]), "an entry replaces");
+        assert!(sees(&[("/", "SDN.Audit", true), ("/sdn/zones/eds", "SDN.Allocate", true)]));
+        assert!(!QEMU.privilege.sees_all(&holding(&[("/sdn", "VM.Audit", true)])));
+        assert!(NODES.privilege.sees_all(&holding(&[])));
+    }
+
+    #[test]
+    fn nothing_here_writes() {
+        for endpoint in ALL {
+            assert_eq!(endpoint.access, Access::Read, "{}", endpoint.path);
+            assert!(endpoint.method == "GET" || *endpoint == AGENT_PING, "{}", endpoint.path);
+        }
+    }
+}

@@ -230,6 +230,9 @@ fn prefix(action: &Option<String>) -> String {
 }
 
 fn listed(errors: &BTreeMap<String, String>) -> String {
+    if errors.is_empty() {
+        return "the answer does not say which".to_owned();
+    }
     errors.iter().map(|(key, why)| format!("{key}: {why}")).collect::<Vec<_>>().join("; ")
 }
 

@@ -24,7 +24,8 @@ pub fn error_from_answer(answer: &Response) -> Error {
     let message = envelope.and_then(|e| e.get("message")).and_then(Value::as_str);
     let text = match message {
         Some(message) => clean_block(message),
-        None if answer.body.is_empty() => answer.reason.clone(),
+        // Older versions put the message into the reason phrase alone.
+        None if answer.body.is_empty() || envelope.is_some() => answer.reason.clone(),
         None if is_page(answer) => return not_the_api(answer),
         None => clean_block(&String::from_utf8_lossy(&answer.body)),
     };
@@ -96,6 +97,9 @@ fn not_implemented(text: &str) -> Option<String> {
 fn refused(status: u16, text: &str) -> Error {
     if let Some((action, rest)) = text.split_once(FOLDED) {
         return Error::BadParameters { action: Some(clean(action)), errors: folded(rest) };
+    }
+    if let Some(action) = text.strip_suffix(FOLDED.trim_end()) {
+        return Error::BadParameters { action: Some(clean(action)), errors: BTreeMap::new() };
     }
     let (action, text) = split_action(text);
     let action = action.map(clean);

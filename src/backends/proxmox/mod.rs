@@ -4,8 +4,9 @@
 //! endpoints  the table of every request this client can make
 //! client     origin, token, permissions, counters, the bound of 4 requests in flight
 //! cluster, node, tasks, sdn, sdn_node, qemu, agent    the methods, by area
+//! sdn_merge  rows of `?pending=1` taken apart; qemu_config: property strings of a VM; upid: task ids
 //! wire       scalars as Proxmox sends them, errors that name the field
-//! error      what Proxmox refuses, typed
+//! error      what Proxmox refuses, typed; message: from its texts to those types
 //! ```
 //!
 //! A list with one row that cannot be understood is an error naming row and field: leaving the row out would turn

@@ -241,3 +241,19 @@ impl LockState {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_lock_is_known_only_once_it_was_met() {
+        let now = Timestamp::from_second(1_795_971_529).unwrap();
+        let other = Error::NothingToDo;
+        let met = Error::SdnLocked { action: "update sdn zone object failed".to_owned() };
+        assert_eq!(LockState::default().after(&other, now), LockState::NotTried);
+        let held = LockState::default().after(&met, now);
+        assert_eq!(held, LockState::Held { seen_at: now });
+        assert_eq!(held.after(&other, Timestamp::UNIX_EPOCH), LockState::Held { seen_at: now });
+    }
+}

@@ -64,7 +64,9 @@ fn complete(inv: &Inventory, kind: Kind) -> bool {
     }
     match kind {
         Kind::Workloads => !inv.workloads.iter().any(|w| unread(&w.address) || unread(&w.pending)),
-        Kind::Tenants => !inv.workloads.iter().any(|w| unread(&w.address)),
+        Kind::Tenants => {
+            !inv.workloads.iter().any(|w| unread(&w.address)) && !inv.vnets.iter().any(|v| unread(&v.subnets))
+        }
         Kind::Vnets => !inv.vnets.iter().any(|v| unread(&v.subnets)),
         Kind::Vrfs | Kind::Snat | Kind::Pending | Kind::Sources => true,
     }

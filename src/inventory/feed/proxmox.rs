@@ -11,8 +11,8 @@ use super::pve_details::Details;
 use super::pve_lists::{self, Lists};
 use super::{Clock, PVE_INTERVAL, Wishes};
 use crate::backends::proxmox::{Client, Error};
+use crate::inventory::PveReading;
 use crate::inventory::source::{Gap, GapKind, SourceId};
-use crate::inventory::{Demand, PveReading};
 use crate::site::Site;
 
 /// The worker.
@@ -52,9 +52,8 @@ impl Worker {
     /// Reads until nobody listens.
     pub(super) async fn run(mut self, mut wishes: Wishes) {
         loop {
-            let demand = wishes.demand.borrow_and_update().clone();
             wishes.refresh.mark_unchanged();
-            let pause = match self.cycle(&demand).await {
+            let pause = match self.cycle().await {
                 Ok(()) => self.pace.well(PVE_INTERVAL),
                 Err(error) => {
                     let pause = self.pace.failed(PVE_INTERVAL);
@@ -71,9 +70,8 @@ impl Worker {
     }
 
     /// One cycle of lists. Fails only when nothing at all could be read.
-    async fn cycle(&mut self, demand: &Demand) -> Result<(), Error> {
-        let due = self.details.subnets_due(&self.lists, demand);
-        self.lists.read(&self.client, &self.site, &due, (self.clock)()).await?;
+    async fn cycle(&mut self) -> Result<(), Error> {
+        self.lists.read(&self.client, &self.site, (self.clock)()).await?;
         self.details.follow(&self.lists);
         self.publish().await.ok();
         Ok(())
@@ -112,7 +110,7 @@ impl Worker {
         let mut reading: PveReading = self.lists.reading();
         self.details.fill(&mut reading);
         reading.requests = self.client.requests().total;
-        let gaps = pve_lists::gaps(&reading);
+        let gaps = pve_lists::gaps(&reading, &self.lists);
         self.out.send(Update::Pve { reading: Arc::new(reading), gaps }).await.map_err(|_| Gone)
     }
 

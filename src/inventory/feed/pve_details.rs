@@ -9,8 +9,8 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::proxmox::gap;
 use super::pve_lists::Lists;
-use crate::backends::proxmox::Client;
-use crate::backends::proxmox::model::{Change, NodeVnet, PendingOption, VmConfig};
+use crate::backends::proxmox::model::{Change, NodeVnet, PendingOption, Sdn, Subnet, VmConfig};
+use crate::backends::proxmox::{Client, View};
 use crate::inventory::source::Seen;
 use crate::inventory::{Demand, PveReading};
 
@@ -20,21 +20,24 @@ const IN_FLIGHT: usize = 4;
 const BATCH: usize = 24;
 /// Age at which a configuration that nobody looks at is read again.
 const OLD: SignedDuration = SignedDuration::from_secs(600);
-/// VNets whose subnets are read again each cycle although nobody looks at them.
-const SUBNETS_PER_CYCLE: usize = 4;
+/// Age at which subnets that nobody looks at are read again: an edit there leaves no trace in any list.
+const OLD_SUBNETS: SignedDuration = SignedDuration::from_secs(60);
 
 /// One detail to read.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Item {
+    Subnets { vnet: String, zone: String },
     Vm { vmid: u32, node: String },
     Zone { node: String, zone: String },
 }
 
 type Options = Seen<Vec<PendingOption>>;
+type Subnets = Seen<Vec<Sdn<Subnet>>>;
 
 enum Answer {
     Vm(u32, Seen<Arc<VmConfig>>, Options),
     Zone(String, String, Seen<Vec<NodeVnet>>),
+    Subnets(String, Subnets),
 }
 
 /// What was read so far, and when.
@@ -43,43 +46,23 @@ pub(super) struct Details {
     configs: BTreeMap<u32, (Timestamp, Seen<Arc<VmConfig>>)>,
     pending: BTreeMap<u32, Options>,
     zones: BTreeMap<(String, String), Seen<Vec<NodeVnet>>>,
+    subnets: BTreeMap<String, (Timestamp, Subnets)>,
     /// VMs and zones that must be read again although they were.
     dirty: BTreeSet<Item>,
     /// What this cycle has read already because it is on screen.
     done: BTreeSet<Item>,
     seen_tasks: BTreeSet<String>,
     at: Timestamp,
-    rotation: usize,
 }
 
 impl Details {
-    /// VNets whose subnets the next cycle reads: on screen, never read, after a reload all, else a few in turn.
-    pub(super) fn subnets_due(&mut self, lists: &Lists, demand: &Demand) -> BTreeSet<String> {
-        let Some(sdn) = lists.sdn() else { return BTreeSet::new() };
-        let all: Vec<(&str, &str)> = sdn
-            .vnets
-            .iter()
-            .filter(|v| v.change != Change::Deleted)
-            .filter_map(|v| v.current())
-            .map(|v| (v.vnet.as_str(), v.zone.as_str()))
-            .collect();
-        let shown = |zone: &str| demand.tenants.iter().any(|t| &**t == zone);
-        let mut due: BTreeSet<String> = all
-            .iter()
-            .filter(|(vnet, zone)| shown(zone) || !lists.has_subnets(vnet))
-            .map(|(vnet, _)| (*vnet).to_owned())
-            .collect();
-        let turn = all.iter().cycle().skip(self.rotation).take(SUBNETS_PER_CYCLE.min(all.len()));
-        due.extend(turn.map(|(vnet, _)| (*vnet).to_owned()));
-        self.rotation = (self.rotation + SUBNETS_PER_CYCLE) % all.len().max(1);
-        due
-    }
-
     /// After a cycle of lists: forget what is gone, mark what a new task touched.
     pub(super) fn follow(&mut self, lists: &Lists) {
         let guests: BTreeMap<u32, &str> = lists.guests().collect();
         self.configs.retain(|vmid, _| guests.contains_key(vmid));
         self.pending.retain(|vmid, _| guests.contains_key(vmid));
+        let vnets: BTreeSet<Item> = subnets(lists).collect();
+        self.subnets.retain(|vnet, _| vnets.iter().any(|i| matches!(i, Item::Subnets { vnet: v, .. } if v == vnet)));
         self.done.clear();
         let first = self.seen_tasks.is_empty();
         let mut now = BTreeSet::new();
@@ -108,16 +91,18 @@ impl Details {
     pub(super) fn batch(&self, lists: &Lists, demand: &Demand) -> Vec<Item> {
         let on_screen = |item: &Item| match item {
             Item::Vm { vmid, .. } => demand.vmids.contains(vmid),
-            Item::Zone { zone, .. } => demand.tenants.iter().any(|t| **t == **zone),
+            Item::Zone { zone, .. } | Item::Subnets { zone, .. } => demand.tenants.iter().any(|t| **t == **zone),
         };
         let vms = lists.guests().map(|(vmid, node)| Item::Vm { vmid, node: node.to_owned() });
-        let all: Vec<Item> = vms.chain(zones(lists)).collect();
+        let all: Vec<Item> = subnets(lists).chain(vms).chain(zones(lists)).collect();
         let shown = all.iter().filter(|i| on_screen(i) && !self.done.contains(*i));
         let fresh = all.iter().filter(|i| self.dirty.contains(*i));
         let unread = all.iter().filter(|i| self.age(i).is_none());
-        let old = all.iter().filter(|i| self.age(i).is_some_and(|age| age > OLD));
+        let failed = all.iter().filter(|i| self.failed(i) && !self.done.contains(*i));
+        let limit = |i: &Item| if matches!(i, Item::Subnets { .. }) { OLD_SUBNETS } else { OLD };
+        let old = all.iter().filter(|i| self.age(i).is_some_and(|age| age > limit(i)));
         let mut batch = Vec::new();
-        for item in shown.chain(fresh).chain(unread).chain(old) {
+        for item in shown.chain(fresh).chain(unread).chain(failed).chain(old) {
             if batch.len() == BATCH {
                 break;
             }
@@ -132,9 +117,19 @@ impl Details {
     fn age(&self, item: &Item) -> Option<SignedDuration> {
         match item {
             Item::Vm { vmid, .. } => self.configs.get(vmid).map(|(at, _)| self.at.duration_since(*at)),
+            Item::Subnets { vnet, .. } => self.subnets.get(vnet).map(|(at, _)| self.at.duration_since(*at)),
             Item::Zone { node, zone } => {
                 self.zones.contains_key(&(node.clone(), zone.clone())).then_some(SignedDuration::ZERO)
             }
+        }
+    }
+
+    /// Whether the last read of a detail failed; once a cycle it is tried again.
+    fn failed(&self, item: &Item) -> bool {
+        match item {
+            Item::Vm { vmid, .. } => self.configs.get(vmid).is_some_and(|(_, c)| c.is_err()),
+            Item::Subnets { vnet, .. } => self.subnets.get(vnet).is_some_and(|(_, s)| s.is_err()),
+            Item::Zone { node, zone } => self.zones.get(&(node.clone(), zone.clone())).is_some_and(Result::is_err),
         }
     }
 
@@ -152,6 +147,7 @@ impl Details {
                     self.configs.insert(vmid, (now, config));
                     self.pending.insert(vmid, pending);
                 }
+                Answer::Subnets(vnet, subnets) => drop(self.subnets.insert(vnet, (now, subnets))),
                 Answer::Zone(node, zone, content) => drop(self.zones.insert((node, zone), content)),
             }
         }
@@ -162,7 +158,24 @@ impl Details {
         reading.configs = self.configs.iter().map(|(vmid, (_, config))| (*vmid, config.clone())).collect();
         reading.vm_pending.clone_from(&self.pending);
         reading.node_vnets.clone_from(&self.zones);
+        let Ok(sdn) = &mut reading.sdn else { return };
+        for (vnet, (_, subnets)) in &self.subnets {
+            match subnets {
+                Ok(subnets) => drop(sdn.subnets.insert(vnet.clone(), subnets.clone())),
+                Err(gap) => drop(reading.subnet_gaps.insert(vnet.clone(), gap.clone())),
+            }
+        }
     }
+}
+
+/// Every VNet whose subnets can be asked for; those of a VNet that is being deleted are hidden.
+fn subnets(lists: &Lists) -> impl Iterator<Item = Item> {
+    let vnets = lists.sdn().map(|sdn| sdn.vnets.as_slice()).unwrap_or_default();
+    vnets
+        .iter()
+        .filter(|v| v.change != Change::Deleted)
+        .filter_map(|v| v.current())
+        .map(|v| Item::Subnets { vnet: v.vnet.clone(), zone: v.zone.clone() })
 }
 
 /// (online node, applied zone that it should carry).
@@ -186,6 +199,10 @@ async fn ask(client: &Client, item: Item) -> Answer {
             let config = client.vm_config(&node, vmid).await.map(Arc::new).map_err(|e| gap(&e));
             let pending = client.vm_pending(&node, vmid).await.map_err(|e| gap(&e));
             Answer::Vm(vmid, config, pending)
+        }
+        Item::Subnets { vnet, .. } => {
+            let subnets = client.subnets(&vnet, View::Pending).await.map_err(|e| gap(&e));
+            Answer::Subnets(vnet, subnets)
         }
         Item::Zone { node, zone } => {
             let content = client.zone_content(&node, &zone).await.map_err(|e| gap(&e));

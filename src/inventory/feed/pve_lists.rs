@@ -1,13 +1,13 @@
 //! The cheap lists of Proxmox: a fixed number of requests each cycle, whatever the site carries.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use jiff::Timestamp;
 
 use super::proxmox::gap;
 use crate::backends::proxmox::model::{
-    ClusterStatus, LockState, NodeStatus, Permissions, Resources, Sdn, SdnConfig, Subnet, Task, Version,
+    ClusterStatus, LockState, NodeStatus, Permissions, Resources, SdnConfig, Task, Version,
 };
 use crate::backends::proxmox::{Client, Error, SdnRead, SubnetsOf};
 use crate::inventory::PveReading;
@@ -28,8 +28,7 @@ pub(super) struct Lists {
     resources: Option<Seen<Resources>>,
     guests_hidden: Option<Gap>,
     sdn: Option<Seen<SdnConfig>>,
-    subnets: BTreeMap<String, Vec<Sdn<Subnet>>>,
-    subnet_gaps: Vec<Gap>,
+    sdn_gaps: Vec<Gap>,
     tasks: Option<Seen<Vec<Task>>>,
     nodes: BTreeMap<String, Seen<NodeStatus>>,
     staged: BTreeMap<String, Seen<Option<String>>>,
@@ -55,11 +54,6 @@ impl Lists {
         self.sdn.as_ref()?.as_ref().ok()
     }
 
-    /// Whether the subnets of `vnet` were ever read.
-    pub(super) fn has_subnets(&self, vnet: &str) -> bool {
-        self.subnets.contains_key(vnet)
-    }
-
     /// Nodes that are online.
     pub(super) fn online(&self) -> impl Iterator<Item = &str> {
         let nodes = self.resources.as_ref().and_then(|r| r.as_ref().ok()).map(|r| r.nodes.as_slice());
@@ -72,24 +66,17 @@ impl Lists {
     }
 
     /// Reads everything. Parts may fail on their own; the cycle fails when the guest list *and* the SDN lists did.
-    pub(super) async fn read(
-        &mut self,
-        client: &Client,
-        site: &Site,
-        due: &BTreeSet<String>,
-        now: Timestamp,
-    ) -> Result<(), Error> {
+    pub(super) async fn read(&mut self, client: &Client, site: &Site, now: Timestamp) -> Result<(), Error> {
         self.alive = false;
         if self.cycle.is_multiple_of(SLOW) {
             // First, and alone: a wrong token is one request every few seconds, not ten (each 401 takes 3 s).
             self.permissions = Some(self.rights(client).await?);
             self.version = Some(client.version().await.map_err(|e| gap(&e)));
         }
-        let wanted = SubnetsOf::Only(due.clone());
         let node = site.proxmox.node.as_str();
         let (resources, sdn, cluster, tasks, status, staged) = tokio::join!(
             client.resources(),
-            client.sdn(&wanted),
+            client.sdn(&SubnetsOf::None),
             client.cluster_status(),
             client.cluster_tasks(),
             client.node_status(node),
@@ -103,7 +90,7 @@ impl Lists {
             self.lock = std::mem::take(&mut self.lock).after(error, now);
         }
         self.take_resources(resources.map_err(|e| gap(&e)));
-        self.take_sdn(sdn, due);
+        self.take_sdn(sdn);
         self.cluster = Some(cluster.map_err(|e| gap(&e)));
         self.tasks = Some(tasks.map_err(|e| gap(&e)));
         self.nodes.insert(node.to_owned(), status.map_err(|e| gap(&e)));
@@ -134,38 +121,21 @@ impl Lists {
     }
 
     /// An SDN list without SDN.Audit is empty, not refused (facts/proxmox.md §3): that is a denial.
-    fn take_sdn(&mut self, read: Result<SdnRead, Error>, due: &BTreeSet<String>) {
+    fn take_sdn(&mut self, read: Result<SdnRead, Error>) {
         let hidden = match &self.permissions {
             Some(Ok(p)) => !visible(p, "/sdn/zones", &["SDN.Audit", "SDN.Allocate"]),
             _ => false,
         };
-        let read = match read {
+        self.sdn = Some(match read {
             Ok(read) if hidden && read.config.zones.is_empty() => {
                 Err(Gap::new(GapKind::Denied, "the token lacks SDN.Audit on /sdn/zones: zones are hidden, not absent"))
             }
-            Ok(read) => Ok(read),
-            Err(error) => Err(gap(&error)),
-        };
-        self.sdn = Some(read.map(|mut read| {
-            self.subnet_gaps = read
-                .not_read
-                .iter()
-                .map(|n| {
-                    let mut gap = gap(&n.why);
-                    gap.why = format!("{}: {}", n.what, gap.why).into();
-                    gap
-                })
-                .collect();
-            for vnet in due {
-                self.subnets.remove(vnet);
+            Ok(read) => {
+                self.sdn_gaps = read.not_read.iter().map(|n| gap(&n.why).about(&n.what)).collect();
+                Ok(read.config)
             }
-            self.subnets.append(&mut read.config.subnets);
-            let names: BTreeSet<&str> =
-                read.config.vnets.iter().filter_map(|v| v.current()).map(|v| v.vnet.as_str()).collect();
-            self.subnets.retain(|vnet, _| names.contains(vnet.as_str()));
-            read.config.subnets.clone_from(&self.subnets);
-            read.config
-        }));
+            Err(error) => Err(gap(&error)),
+        });
     }
 
     /// The reading so far, details still empty.
@@ -195,7 +165,7 @@ fn visible(p: &Permissions, path: &str, privileges: &[&str]) -> bool {
 }
 
 /// Parts that an answering server refused or could not give.
-pub(super) fn gaps(r: &PveReading) -> Vec<Gap> {
+pub(super) fn gaps(r: &PveReading, lists: &Lists) -> Vec<Gap> {
     let mut out: Vec<Gap> = [
         r.version.as_ref().err(),
         r.permissions.as_ref().err(),
@@ -210,6 +180,7 @@ pub(super) fn gaps(r: &PveReading) -> Vec<Gap> {
     .filter(|g| g.kind != GapKind::NotRead)
     .cloned()
     .collect();
+    out.extend(lists.sdn_gaps.iter().cloned());
     out.extend(r.nodes.values().filter_map(|n| n.as_ref().err()).cloned());
     if let Ok(p) = &r.permissions {
         out.extend(partial(p));

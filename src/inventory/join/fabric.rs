@@ -136,7 +136,8 @@ fn subnets(cx: &Cx<'_>, sdn: &SdnConfig, v: &Sdn<Vnet>, vnet: &Vnet, seed: Optio
         return Err(Gap::new(GapKind::Failed, "Proxmox hides the subnets of a VNet that is being deleted"));
     }
     let Some(list) = sdn.subnets.get(&vnet.vnet) else {
-        return Err(Gap::not_read("the subnets of this VNet"));
+        let told = cx.pve.and_then(|p| p.subnet_gaps.get(&vnet.vnet)).cloned();
+        return Err(told.unwrap_or_else(|| Gap::not_read("the subnets of this VNet")));
     };
     let derived = seed.map(|s| cx.site.numbering.subnet(s.index));
     Ok(list
@@ -240,7 +241,8 @@ pub(super) fn layer(cx: &Cx<'_>, seed: &Seed) -> Layer {
         return layer;
     }
     if vnet.is_some() && !sdn.subnets.contains_key(&first) {
-        return Layer::unknown(Gap::not_read("the subnets of its VNet"));
+        let told = cx.pve.and_then(|p| p.subnet_gaps.get(&first)).cloned();
+        return Layer::unknown(told.unwrap_or_else(|| Gap::not_read("the subnets of its VNet")));
     }
     Layer::known(Presence::Present, Class::Fine, "present")
 }

@@ -3,7 +3,7 @@
 
 mod table;
 
-use super::build::SERVICE_NODE;
+use super::build::{ALIASES, SERVICE_NODE};
 use super::sdn::Kind;
 use super::state::World;
 
@@ -45,6 +45,8 @@ impl std::fmt::Debug for Spec {
 pub struct Fault {
     spec: &'static Spec,
     target: Option<String>,
+    /// When it was switched on, seconds since the epoch; no part of its identity.
+    since: i64,
 }
 
 /// Why a fault could not be switched.
@@ -105,15 +107,21 @@ impl Fault {
         let Some(spec) = SPECS.iter().find(|spec| spec.id == id) else {
             return Err(FaultError::Unknown { id: id.to_owned() });
         };
+        // A node goes by its alias too.
+        let target = target.map(|given| {
+            let full = ALIASES.iter().find(|(alias, _)| spec.scope == Scope::Node && *alias == given);
+            full.map_or(given, |(_, node)| (*node).to_owned())
+        });
         if spec.scope == Scope::Site && target.is_some() {
             return Err(FaultError::NoTarget { id: spec.id });
         }
-        Ok(Self { spec, target })
+        Ok(Self { spec, target, since: 0 })
     }
 
     /// The same fault with its target filled in and checked: the first tenant, the exit node, or for `node-offline`
     /// the node that carries no tenants.
-    pub(super) fn settled(mut self, world: &World) -> Result<Self, FaultError> {
+    pub(super) fn settled(mut self, world: &World, now: i64) -> Result<Self, FaultError> {
+        self.since = now;
         if self.target.is_none() {
             self.target = match self.spec.scope {
                 Scope::Site => None,
@@ -140,6 +148,7 @@ impl Fault {
     pub(super) fn apply(&self, world: &mut World) -> Result<(), FaultError> {
         let target = self.check(world)?;
         (self.spec.apply)(world, target);
+        world.disturbed = world.disturbed.max(self.since);
         Ok(())
     }
 
@@ -188,4 +197,37 @@ fn first_tenant(world: &World) -> Option<String> {
     let vni =
         |zone: &str| world.sdn.configured.text(Kind::Zone, zone, "vrf-vxlan").and_then(|vni| vni.parse::<u32>().ok());
     world.sdn.configured.of(Kind::Zone).min_by_key(|(zone, _)| vni(zone)).map(|(zone, _)| zone.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn faults_are_read_as_they_are_written() {
+        for text in ["snat-missing@eds", "pve-down", "node-offline"] {
+            assert_eq!(Fault::parse(text).unwrap().to_string(), text);
+        }
+        assert_eq!(Fault::parse("frr-down@hv02").unwrap().to_string(), "frr-down@dv02hyp002p02");
+        assert_eq!(Fault::parse("pve-down@eds").unwrap_err(), FaultError::NoTarget { id: "pve-down" });
+        let unknown = Fault::parse("frr-dwn").unwrap_err();
+        assert_eq!(unknown.to_string(), "there is no fault \"frr-dwn\"");
+        assert!(unknown.help().starts_with("did you mean \"frr-down\"?"), "{}", unknown.help());
+    }
+
+    #[test]
+    fn ids_are_unique_and_described() {
+        for (at, spec) in SPECS.iter().enumerate() {
+            assert!(SPECS[..at].iter().all(|other| other.id != spec.id), "{} is there twice", spec.id);
+            assert!(!spec.title.is_empty() && !spec.changes.is_empty(), "{} is not described", spec.id);
+        }
+    }
+
+    #[test]
+    fn switching_off_without_a_target_covers_all_of_an_id() {
+        let fault = |text| Fault::parse(text).unwrap();
+        assert!(fault("snat-missing").covers(&fault("snat-missing@eds")));
+        assert!(!fault("snat-missing@eds").covers(&fault("snat-missing@tdemo")));
+        assert!(!fault("snat-missing").covers(&fault("snat-duplicate@eds")));
+    }
 }

@@ -3,27 +3,33 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use super::super::pve::{frr_conf, interfaces_sdn};
-use super::super::state::{FrrUnit, LocalStanza, World};
 use super::{links, tools, vrfs};
+use crate::lab::pve::{frr_conf, interfaces_sdn};
+use crate::lab::state::{FrrUnit, LocalStanza, World};
 
-/// Path below the root → content.
-pub type Files = BTreeMap<String, String>;
+/// What stands at a path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Entry {
+    /// A file with this text.
+    Text(String),
+    /// A symbolic link to this relative path. A node has thousands of interfaces in a handful of settings: each is a
+    /// link to a directory that holds its settings.
+    Link(String),
+}
+
+/// Path below the root → entry.
+pub type Files = BTreeMap<String, Entry>;
+
+/// From a directory of `proc/sys/net/ipv4/conf` up to the root.
+const CONF_TO_ROOT: &str = "../../../../..";
 
 /// All files of the node at `now` (seconds since the epoch).
 #[must_use]
 pub fn files(world: &World, now: i64) -> Files {
     let mut out = Files::new();
     let mut put = |path: &str, text: String| {
-        out.insert(path.to_owned(), text);
+        out.insert(path.to_owned(), Entry::Text(text));
     };
-    let open = forwarding(world);
-    for name in links::names(world).iter().map(String::as_str).chain(["all", "default"]) {
-        let at = format!("proc/sys/net/ipv4/conf/{name}");
-        put(&format!("{at}/forwarding"), format!("{}\n", u8::from(open.contains(name))));
-        let strict = if name == world.exit.transit_dev { world.exit.rp_filter } else { 0 };
-        put(&format!("{at}/rp_filter"), format!("{strict}\n"));
-    }
     put("proc/sys/net/ipv4/ip_forward", "0\n".to_owned());
     put("proc/sys/kernel/hostname", format!("{}\n", world.exit.node));
     put("proc/sys/kernel/osrelease", format!("{}\n", tools::KERNEL));
@@ -48,6 +54,22 @@ pub fn files(world: &World, now: i64) -> Files {
         put("etc/frr/frr.conf", frr_conf(world, &sdn.running, node));
         let version = node.sdn_version.unwrap_or(sdn.version);
         put("etc/network/interfaces.d/sdn", interfaces_sdn(world, &sdn.running, &sdn.running, node, version));
+    }
+    out.extend(interface_settings(world));
+    out
+}
+
+/// `forwarding` and `rp_filter` of every interface.
+fn interface_settings(world: &World) -> Files {
+    let open = forwarding(world);
+    let mut out = Files::new();
+    for name in links::names(world).iter().map(String::as_str).chain(["all", "default"]) {
+        let forwards = u8::from(open.contains(name));
+        let strict = if name == world.exit.transit_dev { world.exit.rp_filter } else { 0 };
+        let settings = format!(".settings/{forwards}{strict}");
+        out.insert(format!("{settings}/forwarding"), Entry::Text(format!("{forwards}\n")));
+        out.insert(format!("{settings}/rp_filter"), Entry::Text(format!("{strict}\n")));
+        out.insert(format!("proc/sys/net/ipv4/conf/{name}"), Entry::Link(format!("{CONF_TO_ROOT}/{settings}")));
     }
     out
 }
@@ -101,7 +123,7 @@ fn conntrack_stat(count: u64, drops: u64) -> String {
 pub(super) fn counters(world: &World, now: i64) -> Vec<(&'static str, Vec<(&'static str, u64)>)> {
     let exit = &world.exit;
     let grown = |name: &str, rate| world.counter(name, rate, now);
-    let when = |on: bool, name: &str, rate| if on { grown(name, rate) } else { 0 };
+    let when = |on: bool, name: &str, rate| if on { world.disturbed(name, rate, now) } else { 0 };
     let closed = !exit.transit_forwarding || exit.vrfs.values().any(|vrf| !vrf.forwarding);
     let bounced = exit.frr != FrrUnit::Active || exit.vrfs.values().any(|vrf| !vrf.return_route);
     vec![

@@ -4,11 +4,11 @@ use std::net::Ipv4Addr;
 
 use serde_json::{Value, json};
 
-use super::super::state::World;
-use super::super::{insert, object};
 use super::links::{self, Detail};
 use super::routes::{Found, Route, Tables};
 use super::{Output, vrfs};
+use crate::lab::state::World;
+use crate::lab::{insert, object};
 
 /// Options before the object.
 #[derive(Default, Clone, Copy)]
@@ -250,8 +250,11 @@ fn get(tables: &Tables, args: &[&str]) -> Result<Vec<Value>, Failure> {
     if let Some(table) = table {
         insert(&mut row, "table", json!(table));
     }
-    if let (None, Some(source)) = (from, route.prefsrc.or_else(|| source_of(tables, &route))) {
-        insert(&mut row, "prefsrc", json!(source.to_string()));
+    if from.is_none() {
+        let own = vrf.filter(|_| iif.is_none()).and_then(|dev| vrf_source(tables, dev));
+        if let Some(source) = own.or(route.prefsrc).or_else(|| source_of(tables, &route)) {
+            insert(&mut row, "prefsrc", json!(source.to_string()));
+        }
     }
     insert(&mut row, "flags", json!([]));
     if iif.is_none() {
@@ -268,4 +271,10 @@ fn get(tables: &Tables, args: &[&str]) -> Result<Vec<Value>, Failure> {
 fn source_of(tables: &Tables, route: &Route) -> Option<Ipv4Addr> {
     let gateway = route.gateway?;
     tables.main.iter().find(|main| main.gateway.is_none() && main.dst.contains(&gateway)).and_then(|main| main.prefsrc)
+}
+
+/// The address a lookup inside a VRF takes as source: that of its first bridge.
+fn vrf_source(tables: &Tables, dev: &str) -> Option<Ipv4Addr> {
+    let routes = tables.vrf(dev.strip_prefix("vrf_")?);
+    routes.iter().find_map(|route| route.prefsrc)
 }

@@ -5,8 +5,8 @@ use std::net::Ipv4Addr;
 
 use ipnet::Ipv4Net;
 
-use super::super::state::{ExitNode, FrrUnit, Isolation, LocalStanza, VrfDefault, World};
 use super::{Vrf, vrfs};
+use crate::lab::state::{ExitNode, FrrUnit, Isolation, LocalStanza, VrfDefault, World};
 
 /// A route.
 #[derive(Debug, Clone)]
@@ -127,12 +127,12 @@ impl Tables {
         order.push((None, &self.main));
         for (table, routes) in order {
             let Some(route) = longest(routes, dst) else { continue };
+            let closed = iif.is_some_and(|dev| self.closed.iter().any(|closed| closed == dev));
             return match route.kind {
+                // Where the packet came in decides before where it would go (facts/exit-node.md §2).
+                kind if closed && kind != "local" => Err("No route to host"),
                 "blackhole" => Err("Invalid argument"),
                 "unreachable" => Err("No route to host"),
-                "unicast" if iif.is_some_and(|dev| self.closed.iter().any(|closed| closed == dev)) => {
-                    Err("No route to host")
-                }
                 _ => Ok(Found { route: route.clone(), table }),
             };
         }

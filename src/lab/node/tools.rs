@@ -5,11 +5,11 @@ use std::net::Ipv4Addr;
 
 use serde_json::{Map, Value, json};
 
-use super::super::moment;
-use super::super::state::{FrrUnit, SnatState, World};
 use super::files;
 use super::routes::Tables;
 use super::{Output, vrfs};
+use crate::lab::moment;
+use crate::lab::state::{FrrUnit, SnatState, World};
 
 /// Kernel release the node reports.
 pub(super) const KERNEL: &str = "6.14.11-4-pve";
@@ -117,7 +117,7 @@ fn nat(world: &World, now: i64) -> String {
 
 fn filter(world: &World, now: i64) -> String {
     let (policy, packets) = if world.exit.forward_drop {
-        ("DROP", world.counter("forward drop", 40_000, now))
+        ("DROP", world.disturbed("forward drop", 40_000, now))
     } else {
         ("ACCEPT", world.counter("forward", 9_000_000, now))
     };
@@ -150,7 +150,7 @@ fn vtysh(world: &World, args: &[&str]) -> Output {
             "show bgp l2vpn evpn summary json" => out.push_str("{}\n"),
             "show running-config" => {
                 if let Some(node) = world.node(&world.exit.node) {
-                    out.push_str(&super::super::pve::frr_conf(world, &world.sdn.running, node));
+                    out.push_str(&crate::lab::pve::frr_conf(world, &world.sdn.running, node));
                 }
             }
             "show evpn vni json" => {
@@ -208,7 +208,7 @@ pub(super) fn conntrack_count(world: &World, now: i64) -> u64 {
 
 /// Packets dropped for want of room since boot.
 pub(super) fn conntrack_drops(world: &World, now: i64) -> u64 {
-    if world.exit.conntrack_full { world.counter("conntrack drop", 36_000, now) } else { 0 }
+    if world.exit.conntrack_full { world.disturbed("conntrack drop", 36_000, now) } else { 0 }
 }
 
 fn conntrack(world: &World, now: i64, args: &[&str]) -> Output {

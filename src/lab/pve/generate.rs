@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use super::super::moment;
-use super::super::sdn::{Kind, Tree, scalar, subnet_parts};
-use super::super::state::{LocalStanza, Node, World};
+use crate::lab::moment;
+use crate::lab::sdn::{Kind, Tree, scalar, subnet_parts};
+use crate::lab::state::{LocalStanza, Node, World};
 
 /// Whether a comma list option of a zone names a node; `otherwise` where the option is absent.
 fn names(tree: &Tree, zone: &str, option: &str, node: &str, otherwise: bool) -> bool {
@@ -236,4 +236,44 @@ fn diff(old_name: &str, new_name: &str, old: &str, new: &str, now: i64) -> Optio
     push('+', &mut b.iter().take(b.len() - tail).skip(head));
     push(' ', &mut a.iter().skip(a.len() - tail).take(after));
     Some(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::diff;
+
+    /// What `patch` would make of `old`.
+    fn patched(old: &str, diff: &str) -> String {
+        let mut lines = diff.lines().skip(2);
+        let range = lines.next().unwrap();
+        let start: usize = range[4..].split([',', ' ']).next().unwrap().parse().unwrap();
+        let old: Vec<&str> = old.lines().collect();
+        let mut out: Vec<&str> = old.iter().take(start.saturating_sub(1)).copied().collect();
+        let mut at = out.len();
+        for line in lines {
+            let (mark, text) = line.split_at(1);
+            if mark != "+" {
+                assert_eq!(old[at], text);
+                at += 1;
+            }
+            if mark != "-" {
+                out.push(text);
+            }
+        }
+        out.extend(&old[at..]);
+        out.iter().map(|line| format!("{line}\n")).collect()
+    }
+
+    #[test]
+    fn a_diff_leads_from_the_old_text_to_the_new() {
+        let texts = ["", "a\n", "a\nb\nc\nd\ne\nf\ng\nh\n", "a\nb\nc\nd\nE\nf\ng\nh\n", "x\na\nb\nc\nd\n", "a\na\na\n"];
+        for old in texts {
+            for new in texts {
+                match diff("old", "new", old, new, 0) {
+                    None => assert_eq!(old, new),
+                    Some(text) => assert_eq!(patched(old, &text), new, "{text}"),
+                }
+            }
+        }
+    }
 }

@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::super::sdn::{digest_of, scalar};
-use super::super::state::{Guest, Object};
-use super::super::{insert, object};
-use super::{Answer, Call, Outcome, Shape};
+use super::{Answer, Call, Outcome, Shape, cloudinit};
+use crate::lab::sdn::{digest_of, scalar};
+use crate::lab::state::{Guest, Object};
+use crate::lab::{insert, object};
 
 /// Keys cloud-init is made from, as `GET cloudinit` lists them; `ipconfigN` is never among them.
 const CLOUDINIT: &[&str] = &["cipassword", "ciuser", "nameserver", "searchdomain", "sshkeys"];
@@ -60,6 +60,8 @@ pub(super) fn route(call: &Call<'_>, node: &str, path: &[&str]) -> Option<Outcom
         [vmid, "pending"] => pending(call, node, vmid),
         [vmid, "status", "current"] => current(call, node, vmid),
         [vmid, "cloudinit"] => cloudinit(call, node, vmid),
+        [vmid, "cloudinit", "dump"] => cloudinit_dump(call, node, vmid),
+        [vmid, "agent", "exec-status"] => agent_exec_status(call, node, vmid),
         [vmid, "agent", "network-get-interfaces"] => agent_interfaces(call, node, vmid),
         _ => return None,
     })
@@ -185,6 +187,32 @@ fn cloudinit(call: &Call<'_>, name: &str, vmid: &str) -> Outcome {
         })
         .collect();
     Ok(json!(rows).into())
+}
+
+fn cloudinit_dump(call: &Call<'_>, name: &str, vmid: &str) -> Outcome {
+    let (_, guest) = find(call, name, vmid)?;
+    call.accept(&[("type", Shape::Text)])?;
+    let text = match call.param("type") {
+        Some("user") => cloudinit::user(guest),
+        Some("network") => cloudinit::network(guest),
+        Some("meta") => cloudinit::meta(guest),
+        Some(other) => {
+            return Err(Answer::parameter(json!({"type": format!(
+                "value '{other}' does not have a value in the enumeration 'user, network, meta'")})));
+        }
+        None => return Err(Answer::parameter(json!({"type": "property is missing and it is not optional"}))),
+    };
+    Ok(json!(text).into())
+}
+
+/// Nothing can be run in the lab's guests yet, so no process is ever known.
+fn agent_exec_status(call: &Call<'_>, name: &str, vmid: &str) -> Outcome {
+    agent(call, name, vmid)?;
+    call.accept(&[("pid", Shape::Integer)])?;
+    match call.param("pid") {
+        Some(pid) => Err(Answer::failed(&format!("Agent error: PID {pid} does not exist"))),
+        None => Err(Answer::parameter(json!({"pid": "property is missing and it is not optional"}))),
+    }
 }
 
 fn agent_configured(guest: &Guest) -> bool {

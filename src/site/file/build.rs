@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::reader::{Fields, Reader};
 use super::report::Problem;
 use super::text_of;
-use super::values::Origin;
+use super::values::{Aliases, Origin};
 use crate::site::model::{
     BootstrapSite, ExitNodeSite, NumberingPlan, OpnsenseSite, PowerDnsMode, PowerDnsSite, ProxmoxSite, RegistrySite,
     ResolversSite, Site, Trust,
@@ -76,17 +76,16 @@ fn conditional_keys(reader: &mut Reader<'_>) {
     let section = fields.section;
     let absent: Vec<_> = wanted.iter().filter(|key| !fields.was_given(key)).collect();
     for key in absent {
-        reader.missing(section, key, "this mode needs it");
+        reader.missing(section, key);
     }
 }
 
 fn aliases(reader: &Reader<'_>, fields: &Fields, findings: &mut Findings) -> Option<BTreeMap<String, String>> {
-    let aliases: BTreeMap<String, String> = fields.get("aliases")?;
+    let aliases: Aliases = fields.get("aliases")?;
     let nodes: Vec<String> = (reader.sections("proxmox").filter_map(|fields| fields.get("node")))
         .chain(reader.sections("exit_node").filter_map(|fields| fields.get("name")))
         .collect();
-    let span = fields.span_of("aliases").unwrap_or_else(|| fields.span.clone());
-    for (alias, name) in &aliases {
+    for (alias, (span, name)) in &aliases {
         let (a, n) = (text_of(alias), text_of(name));
         let (message, help) = if alias == name {
             (format!("the alias `{a}` stands for itself"), "leave it out")
@@ -102,7 +101,7 @@ fn aliases(reader: &Reader<'_>, fields: &Fields, findings: &mut Findings) -> Opt
         };
         findings.problems.push(Problem::new(message).at(span.clone()).help(help));
     }
-    Some(aliases)
+    Some(aliases.into_iter().map(|(alias, (_, name))| (alias, name)).collect())
 }
 
 fn unsigned(fields: &Fields, key: &str) -> Option<u32> {

@@ -55,7 +55,7 @@ macro_rules! from_value {
 }
 
 from_value! {
-    Text => String, Integer => i64, Bool => bool, Words => Vec<String>, Aliases => BTreeMap<String, String>,
+    Text => String, Integer => i64, Bool => bool, Words => Vec<String>, Aliases => super::values::Aliases,
     Network => ipnet::Ipv4Net, Networks => Vec<ipnet::Ipv4Net>, Ipv4 => std::net::Ipv4Addr, Ip => std::net::IpAddr,
     DnsServer => std::net::SocketAddr, Url => super::values::Origin, Path => std::path::PathBuf,
     Fingerprint => [u8; 32], Secret => crate::site::model::SecretSource, Transport => crate::site::model::Transport,
@@ -90,9 +90,9 @@ impl<'s> Reader<'s> {
     }
 
     /// Names a key that the rest of its section asks for.
-    pub fn missing(&mut self, section: &'static Section, name: &str, why: &str) {
+    pub fn missing(&mut self, section: &'static Section, name: &str) {
         if let Some(key) = section.key(name) {
-            self.missing.push(format!("{} ({why})", missing_line(section, 1, key)));
+            self.missing.push(missing_line(section, 1, key));
         }
     }
 

@@ -140,17 +140,18 @@ fn write_problem(f: &mut fmt::Formatter<'_>, path: &str, problem: &Located) -> f
 
 /// Line, column and printable text of the first line of `span`.
 fn place(source: &str, span: &Range<usize>, hidden: &[Range<usize>]) -> Place {
-    let start = span.start.min(source.len());
-    // A place inside of hidden text is the hidden text.
-    let start = hidden.iter().find(|part| part.contains(&start)).map_or(start, |part| part.start.min(start));
+    // A place inside of hidden text is all of the hidden text.
+    let around = |at: usize| hidden.iter().find(|part| part.contains(&at));
+    let start = around(span.start).map_or(span.start, |part| part.start).min(source.len());
+    let end = span.end.checked_sub(1).and_then(around).map_or(span.end, |part| part.end);
     let before = source.get(..start).unwrap_or_default();
     let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
     let rest = source.get(line_start..).unwrap_or_default();
     let line_end = line_start + rest.find('\n').unwrap_or(rest.len());
     let show = |range: Range<usize>| shown(source, range, hidden);
     let head = show(line_start..start);
-    let marked = show(start..span.end.clamp(start, line_end));
-    let tail = show(span.end.clamp(start, line_end)..line_end);
+    let marked = show(start..end.clamp(start, line_end.max(start)));
+    let tail = show(end.clamp(start, line_end.max(start))..line_end);
     Place {
         line: before.matches('\n').count() + 1,
         column: source.get(line_start..start).unwrap_or_default().chars().count() + 1,

@@ -33,6 +33,9 @@ pub(crate) struct Origin {
     pub loopback: bool,
 }
 
+/// Alias, where it stands, and the name it stands for.
+pub(crate) type Aliases = BTreeMap<String, (Range<usize>, String)>;
+
 /// A value that is what its key asks for.
 #[derive(Debug, Clone)]
 pub(crate) enum Value {
@@ -40,7 +43,7 @@ pub(crate) enum Value {
     Integer(i64),
     Bool(bool),
     Words(Vec<String>),
-    Aliases(BTreeMap<String, String>),
+    Aliases(Aliases),
     Network(Ipv4Net),
     Networks(Vec<Ipv4Net>),
     Ipv4(Ipv4Addr),
@@ -182,7 +185,7 @@ fn list<T>(node: &Node<'_>, kind: Kind, item: impl Fn(&Node<'_>) -> Result<T, Pr
     node.get_ref().as_array().ok_or_else(|| mismatch(node, kind))?.iter().map(item).collect()
 }
 
-fn aliases(node: &Node<'_>) -> Result<BTreeMap<String, String>, Problem> {
+fn aliases(node: &Node<'_>) -> Result<Aliases, Problem> {
     let table = node.get_ref().as_table().ok_or_else(|| mismatch(node, Kind::Aliases))?;
     let mut aliases = BTreeMap::new();
     for (alias, name) in table {
@@ -190,7 +193,7 @@ fn aliases(node: &Node<'_>) -> Result<BTreeMap<String, String>, Problem> {
         if alias.get_ref().is_empty() || alias.get_ref().contains(|c: char| c.is_whitespace() || c.is_control()) {
             return Err(Problem::new("this alias is not a name without spaces").at(alias.span()));
         }
-        aliases.insert(alias.get_ref().to_string(), name);
+        aliases.insert(alias.get_ref().to_string(), (alias.span(), name));
     }
     Ok(aliases)
 }
