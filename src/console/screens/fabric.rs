@@ -116,7 +116,7 @@ fn underlay(ctx: &Ctx<'_>) -> Vec<Vec<Cell>> {
 }
 
 fn labelled<T>(label: &str, value: &Seen<T>, cells: impl FnOnce(&T) -> Vec<Cell>) -> Vec<Cell> {
-    let mut line = vec![Cell::muted(format!("{label:<11}"))];
+    let mut line = vec![Cell::muted(format!("{label:<12}"))];
     match value {
         Ok(v) => {
             let cells = cells(v);
@@ -152,7 +152,7 @@ fn unknown(ctx: &Ctx<'_>) -> Vec<Vec<Cell>> {
         .iter()
         .flat_map(|(id, health)| {
             health.gaps.iter().map(move |gap| {
-                vec![Cell::muted(format!("{:<11}", id.label())), Cell::state(Class::Unknown, gap.why.to_string())]
+                vec![Cell::muted(format!("{:<12}", id.label())), Cell::state(Class::Unknown, gap.why.to_string())]
             })
         })
         .collect()

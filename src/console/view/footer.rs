@@ -50,12 +50,13 @@ fn sentence(ctx: &Ctx<'_>) -> (Class, String, String) {
     }
     let place = tenant.map_or_else(String::new, |t| format!("{t}: "));
     let health = ctx.inv().sources.get(SourceId::Pve);
+    let read = health.observed_at.map(format::minute).unwrap_or_default();
     match health.status(ctx.model.now) {
-        SourceStatus::Fresh => {
-            let read = health.observed_at.map_or_else(String::new, |at| format!(" · read {}", format::minute(at)));
-            (Class::Fine, format!("{place}no findings{read}"), String::new())
-        }
+        SourceStatus::Fresh => (Class::Fine, format!("{place}no findings · read {read}"), String::new()),
         SourceStatus::Loading => (Class::Progress, format!("{place}asking {}", SourceId::Pve.words()), String::new()),
+        SourceStatus::Stale => {
+            (Class::Unknown, format!("{place}no findings in what was read at {read}, which is old"), String::new())
+        }
         _ => (
             Class::Unknown,
             format!("{place}findings are unknown: {} was not read", SourceId::Pve.words()),
