@@ -16,7 +16,7 @@ const LABEL: u16 = 28;
 /// Draws the text about `subject` into `area`, from line `scroll` on.
 pub fn draw(canvas: &mut Canvas<'_>, ctx: &Ctx<'_>, area: Rect, (subject, form): (&ObjectId, TextForm), scroll: usize) {
     let lines = describe::lines(ctx.model, subject, form);
-    let name = crate::console::view::subject(ctx.inv(), subject);
+    let name = crate::console::nav::name_of(ctx.inv(), subject);
     let title = match form {
         TextForm::Describe => name,
         TextForm::Yaml => format!("{name} · YAML"),
