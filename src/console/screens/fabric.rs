@@ -40,8 +40,7 @@ fn block(canvas: &mut Canvas<'_>, area: Rect, (title, lines): &(&str, Vec<Vec<Ce
         rule(canvas, Rect { height: 1, ..area }, &Titles::new(*title));
     }
     for (y, line) in (area.y + 1..area.y + height).zip(lines) {
-        let bits = canvas.line_bits(line);
-        canvas.bits((area.x + 2, y), area.width.saturating_sub(3), &bits);
+        canvas.line((area.x + 2, y), area.width.saturating_sub(3), line);
     }
     Rect { y: area.y + height, height: area.height - height, ..area }
 }
