@@ -106,6 +106,9 @@ impl<'m> Ctx<'m> {
 }
 
 fn in_scope(inv: &Inventory, def: &ListDef, scope: &Scope) -> Vec<u32> {
+    if let (ListId::Workloads, Scope::Tenant(name)) = (def.id, scope) {
+        return inv.tenant(name).map_or_else(Vec::new, |t| t.workloads.clone().collect());
+    }
     let wanted = |i: &usize| match scope {
         Scope::All => true,
         Scope::Tenant(tenant) => (def.tenant_of)(inv, *i) == Some(tenant),
