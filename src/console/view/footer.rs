@@ -39,6 +39,9 @@ fn sentence(ctx: &Ctx<'_>) -> (Class, String, String) {
         let text = format!("{marks} marked · an action takes the marked rows, not the cursor row");
         return (Class::Info, text, String::new());
     }
+    if let Some(name) = tenant.as_ref().filter(|t| ctx.inv().tenants_gap.is_none() && ctx.inv().tenant(t).is_none()) {
+        return (Class::Unknown, format!("{name} is not in the newest picture"), String::new());
+    }
     if let Some(a) = worst(ctx, tenant.as_deref()) {
         let go = ctx.key("go overview");
         let key = if go.is_empty() || *ctx.model.screen() == Screen::Overview {
