@@ -6,6 +6,7 @@ use crate::console::model::{Focus, Layout, Model, Overlay, Screen};
 use crate::console::msg::{Effect, Hit};
 use crate::console::update::overlay;
 use crate::console::{describe, select};
+use crate::inventory::ObjectId;
 
 /// How far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,7 +73,10 @@ pub fn rail_moved(model: &mut Model, key: &select::Key) {
     if !rail {
         return;
     }
-    if model.layout() > Layout::Compact && model.focus == Focus::Rail {
+    let cursor = model.lists.get(key).and_then(|s| s.cursor.as_ref());
+    if matches!((cursor, &model.board), (Some(ObjectId::Tenant(t)), Some(board)) if t == board) {
+        model.follow_at = None;
+    } else if model.layout() > Layout::Compact && model.focus == Focus::Rail {
         model.follow_at = Some(model.now.saturating_add(REST).unwrap_or(model.now));
     } else {
         crate::console::nav::follow_now(model);
