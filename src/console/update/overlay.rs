@@ -137,6 +137,9 @@ fn last(model: &Model) -> usize {
 
 /// Keeps the position inside the menu.
 pub fn clamp(model: &mut Model) {
+    if matches!(model.overlay, Overlay::None | Overlay::Filter { .. } | Overlay::Command { at: None, .. }) {
+        return;
+    }
     let last = last(model);
     match &mut model.overlay {
         Overlay::Help { scroll: at, .. }
