@@ -151,7 +151,7 @@ fn bottom_rule(canvas: &mut Canvas<'_>, ctx: &Ctx<'_>, area: Rect, rows: &Rows<'
 #[must_use]
 pub fn subject(ctx: &Ctx<'_>, rows: &Rows<'_>) -> String {
     let id = rows.selected().and_then(|i| (rows.def.id_of)(ctx.inv(), i));
-    id.map_or_else(String::new, |id| crate::console::view::subject(ctx.inv(), &id))
+    id.map_or_else(String::new, |id| crate::console::nav::name_of(ctx.inv(), &id))
 }
 
 /// The numbers of the selected row, for the right end of its title.

@@ -98,3 +98,52 @@ fn overlays() {
         check(&with(under(), Overlay::Columns { at: 2 }), "columns", "open");
     }
 }
+
+/// Edits that wait, a rule twice, a counter that fell, a part of the exit node that may not be read.
+fn odd() -> Arc<Inventory> {
+    use crate::backends::proxmox::model::Change;
+    use crate::inventory::{Gap, PendingEdit};
+    let mut inv = (*testing::healthy()).clone();
+    let edit = |kind, id: &str, change, what: &str, by: Option<&str>| PendingEdit {
+        kind,
+        id: id.into(),
+        tenant: None,
+        change,
+        what: what.into(),
+        by: by.map(Into::into),
+    };
+    inv.fabric.pending = Ok(vec![
+        edit("zone", "lab", Change::New, "evpn, controller evpn1, vrf-vxlan 10099", Some("root@pam ?")),
+        edit("zone", "orchard", Change::New, "evpn, controller evpn1, vrf-vxlan 10006", None),
+        edit("subnet", "eds-10.20.130.0-24", Change::Changed, "snat 1 → 0", Some("ops@pve ?")),
+        edit("vnet", "old0", Change::Deleted, "tag 20099", None),
+    ]);
+    if let [first, second, third, ..] = inv.vrfs.as_mut_slice() {
+        if let Ok(rules) = &mut first.snat {
+            rules.extend(rules.clone());
+        }
+        if let Ok(flow) = &mut second.flow {
+            flow.per_second = None;
+            flow.reset_at = Some(testing::now());
+            flow.history.clear();
+        }
+        let gap = Gap::new(GapKind::Denied, "the helper may not read iptables: no line for it in sudoers");
+        third.snat = Err(gap.clone());
+        third.flow = Err(gap.clone());
+        third.routes = Err(gap);
+    }
+    Arc::new(inv)
+}
+
+#[test]
+fn odd_pictures() {
+    for size in [COMPACT, DESIGN] {
+        check(&model(odd(), size, Screen::Fabric, Focus::Pane(ListId::Pending)), "fabric", "pending");
+        check(&list(odd(), size, ListId::Vrfs, Scope::All), "vrfs", "odd");
+    }
+    let mut denied = list(odd(), DESIGN, ListId::Vrfs, Scope::All);
+    let key = (ListId::Vrfs, Scope::All);
+    let state = denied.lists.get_mut(&key).expect("its state");
+    state.cursor = Some(ObjectId::Vrf("greenhse".into(), testing::NODE.into()));
+    check(&refreshed(denied), "vrfs", "part-denied");
+}

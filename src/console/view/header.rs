@@ -8,6 +8,7 @@ use super::ctx::Ctx;
 use crate::console::list::{ListId, Scope};
 use crate::console::lists;
 use crate::console::model::{Focus, Layout, Model, Screen, TextForm};
+use crate::console::nav;
 use crate::console::theme::Role;
 use crate::console::widgets::canvas::{Bit, Canvas};
 use crate::console::widgets::format;
@@ -135,7 +136,7 @@ fn path(model: &Model) -> Vec<String> {
                 TextForm::Yaml => "YAML",
                 TextForm::Json => "JSON",
             };
-            let mut path: Vec<_> = model.picture().map(|inv| super::subject(inv, subject)).into_iter().collect();
+            let mut path: Vec<_> = model.picture().map(|inv| nav::name_of(inv, subject)).into_iter().collect();
             path.push(form.into());
             path
         }
