@@ -126,13 +126,10 @@ pub fn entries(model: &Model) -> usize {
     }
 }
 
-/// The last position: of a menu its last entry, of help the line with which its end is on screen.
+/// The last position: of a menu its last entry, of help the line with which the last frame showed its end.
 fn last(model: &Model) -> usize {
-    let page = match model.overlay {
-        Overlay::Help { .. } => usize::from(model.size.1.saturating_sub(13)).max(1),
-        _ => 1,
-    };
-    entries(model).saturating_sub(page)
+    let drawn = if matches!(model.overlay, Overlay::Help { .. }) { commands::text_end(model) } else { None };
+    drawn.unwrap_or_else(|| entries(model).saturating_sub(1))
 }
 
 /// Keeps the position inside the menu.
