@@ -1,5 +1,7 @@
 //! The reading engine on a whole lab: sources that fail, answer late or refuse leave each other alone and recover.
 
+#![expect(clippy::expect_used, reason = "helpers of tests, which should stop")]
+
 mod common;
 #[path = "feed/engine.rs"]
 mod engine;

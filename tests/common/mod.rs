@@ -126,10 +126,7 @@ fn unread<T>(seen: &Seen<T>) -> bool {
 /// Whether nothing waits to be read for the first time.
 pub fn complete(inv: &Inventory) -> bool {
     !inv.workloads.iter().any(|w| unread(&w.address) || unread(&w.pending))
-        && !inv
-            .vnets
-            .iter()
-            .any(|v| unread(&v.subnets) || v.nodes.is_empty() && inv.sources.get(SourceId::Pve).gaps.is_empty())
+        && !inv.vnets.iter().any(|v| unread(&v.subnets) || v.nodes.iter().any(|(_, carries)| unread(carries)))
 }
 
 /// The picture without what changes by itself: counters, loads, ages, tasks.

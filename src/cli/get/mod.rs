@@ -60,7 +60,9 @@ fn complete(inv: &Inventory, kind: Kind) -> bool {
         Kind::Tenants => {
             !inv.workloads.iter().any(|w| unread(&w.address)) && !inv.vnets.iter().any(|v| unread(&v.subnets))
         }
-        Kind::Vnets => !inv.vnets.iter().any(|v| unread(&v.subnets)),
+        Kind::Vnets => {
+            !inv.vnets.iter().any(|v| unread(&v.subnets) || v.nodes.iter().any(|(_, carries)| unread(carries)))
+        }
         Kind::Vrfs | Kind::Snat | Kind::Pending | Kind::Sources => true,
     }
 }

@@ -242,13 +242,12 @@ fn policy(rules: &'static [&'static str]) -> impl Fn(&mut Reading) {
 
 /// Prints what a join costs at the largest size; a bound would measure the machine.
 #[test]
+#[expect(clippy::disallowed_methods, reason = "it measures")]
 fn the_join_at_the_largest_size() {
-    let mut s = Sample::large(62, 40);
-    s.pve.requests = 1;
-    let begun = crate::runtime::clock::now();
+    let s = Sample::large(62, 40);
+    let begun = std::time::Instant::now();
     let inv = s.join();
-    let took = crate::runtime::clock::now().duration_since(begun);
+    eprintln!("join of 62 × 40: {:?}", begun.elapsed());
     assert_eq!((inv.tenants.len(), inv.workloads.len()), (62, 2480));
     assert_eq!(inv.attention, Vec::new());
-    eprintln!("join of 62 × 40: {took:#}");
 }

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::super::entities::{ForeignZone, Layer, PendingEdit, SubnetRow, VnetRow};
+use super::super::entities::{ForeignZone, Layer, SubnetRow, VnetRow};
 use super::super::source::{Gap, GapKind, Seen};
 use super::super::{Class, FieldDiff, Presence};
 use super::{Cx, Seed, diff, vnet_id};
-use crate::backends::proxmox::model::{Change, Sdn, SdnConfig, Subnet, Vnet, Zone};
+use crate::backends::proxmox::model::{Change, NodeVnet, Sdn, SdnConfig, Subnet, Vnet, Zone};
 use crate::site::Site;
 use crate::text::clean;
 
@@ -34,7 +34,7 @@ fn find_zone<'a>(sdn: &'a SdnConfig, name: &str) -> Option<&'a Sdn<Zone>> {
     sdn.zones.iter().find(|z| z.current().is_some_and(|z| z.zone == name))
 }
 
-fn find_vnet<'a>(sdn: &'a SdnConfig, id: &str) -> Option<&'a Sdn<Vnet>> {
+pub(super) fn find_vnet<'a>(sdn: &'a SdnConfig, id: &str) -> Option<&'a Sdn<Vnet>> {
     sdn.vnets.iter().find(|v| v.current().is_some_and(|v| v.vnet == id))
 }
 
@@ -205,25 +205,31 @@ fn subnet_diffs(cx: &Cx<'_>, seed: &Seed, subnets: &Seen<Vec<SubnetRow>>) -> Vec
     out
 }
 
-/// What each node that was asked says of the VNet.
+/// What each node that is to carry the VNet says of it, or why it does not.
 fn realised(cx: &Cx<'_>, vnet: &Vnet) -> Vec<(Arc<str>, Seen<String>)> {
-    let Some(pve) = cx.pve else { return Vec::new() };
-    pve.node_vnets
-        .iter()
-        .filter(|((_, zone), _)| *zone == vnet.zone)
-        .map(|((node, _), answer)| {
-            let said = answer.as_ref().map_err(Clone::clone).map(|rows| {
-                rows.iter().find(|r| r.vnet == vnet.vnet).map_or_else(
-                    || "not realised".to_owned(),
-                    |r| match &r.message {
-                        Some(m) if r.status != "available" => format!("{}: {}", clean(&r.status), clean(m)),
-                        _ => clean(&r.status).into_owned(),
-                    },
-                )
-            });
-            (Arc::from(node.as_str()), said)
-        })
-        .collect()
+    let Some((pve, Ok(resources))) = cx.pve.map(|p| (p, p.resources.as_ref())) else { return Vec::new() };
+    let due = resources.zones.iter().filter(|z| z.zone == vnet.zone);
+    due.map(|z| {
+        let said = match pve.node_vnets.get(&(z.node.clone(), z.zone.clone())) {
+            Some(Ok(rows)) => Ok(rows.iter().find(|r| r.vnet == vnet.vnet).map_or("not realised".to_owned(), status)),
+            Some(Err(gap)) => Err(gap.clone()),
+            None if z.status == "unknown" => Err(silent(cx.site.short_name(&z.node))),
+            None => Err(Gap::not_read("what this node carries")),
+        };
+        (Arc::from(clean(&z.node)), said)
+    })
+    .collect()
+}
+
+fn status(r: &NodeVnet) -> String {
+    match &r.message {
+        Some(m) if r.status != "available" => format!("{}: {}", clean(&r.status), clean(m)),
+        _ => clean(&r.status).into_owned(),
+    }
+}
+
+fn silent(node: &str) -> Gap {
+    Gap::new(GapKind::NoAnswer, format!("{} does not answer: what it carries is not known", clean(node)))
 }
 
 /// The fabric layer of one tenant.
@@ -318,11 +324,7 @@ fn unrealised(cx: &Cx<'_>, zone: &Zone) -> Option<Result<String, Gap>> {
             format!("{} on {node}", clean(&s.status))
         })
     });
-    let silent = || {
-        let node = cx.site.short_name(&states().next()?.node);
-        Some(Err(Gap::new(GapKind::NoAnswer, format!("{node} does not answer: what it carries is not known"))))
-    };
-    broken.or_else(silent)
+    broken.or_else(|| Some(Err(silent(cx.site.short_name(&states().next()?.node)))))
 }
 
 fn zone_diffs(cx: &Cx<'_>, zone: &Zone) -> Vec<FieldDiff> {
@@ -349,59 +351,4 @@ fn zone_diffs(cx: &Cx<'_>, zone: &Zone) -> Vec<FieldDiff> {
         check("nodes", site.proxmox.node.clone(), zone.nodes.join(","));
     }
     out
-}
-
-/// Every SDN edit that waits for an apply.
-pub(super) fn pending(cx: &Cx<'_>) -> Seen<Vec<PendingEdit>> {
-    let sdn = cx.sdn()?;
-    let mut out = Vec::new();
-    let mut push = |kind, id: &str, zone: Option<&str>, change: Change, fields: String| {
-        if change != Change::None {
-            let tenant = zone.and_then(|z| cx.is_tenant(z)).map(|s| Arc::clone(&s.name));
-            out.push(PendingEdit { kind, id: Arc::from(clean(id)), tenant, change, what: fields, by: None });
-        }
-    };
-    for z in &sdn.zones {
-        if let Some(zone) = z.current() {
-            push("zone", &zone.zone, Some(&zone.zone), z.change, fields(z));
-        }
-    }
-    for v in &sdn.vnets {
-        if let Some(vnet) = v.current() {
-            push("vnet", &vnet.vnet, Some(&vnet.zone), v.change, fields(v));
-        }
-    }
-    for (vnet, list) in &sdn.subnets {
-        let zone = find_vnet(sdn, vnet).and_then(|v| v.current()).map(|v| v.zone.clone());
-        for s in list {
-            if let Some(subnet) = s.current() {
-                push("subnet", &subnet.id, zone.as_deref(), s.change, fields(s));
-            }
-        }
-    }
-    for c in &sdn.controllers {
-        if let Some(controller) = c.current() {
-            push("controller", &controller.controller, None, c.change, fields(c));
-        }
-    }
-    for f in &sdn.fabrics {
-        if let Some(fabric) = f.current() {
-            push("fabric", &fabric.id, None, f.change, fields(f));
-        }
-    }
-    for n in &sdn.fabric_nodes {
-        if let Some(node) = n.current() {
-            push("fabric node", &format!("{}/{}", node.fabric, node.node), None, n.change, fields(n));
-        }
-    }
-    Ok(out)
-}
-
-/// The changed options of an object, in words.
-fn fields<T>(object: &Sdn<T>) -> String {
-    if object.change == Change::Deleted {
-        return "removed".to_owned();
-    }
-    let list: Vec<String> = object.pending.iter().map(|(k, v)| format!("{} {}", clean(k), clean(v))).collect();
-    if list.is_empty() { "no option named".to_owned() } else { list.join(", ") }
 }

@@ -6,6 +6,7 @@ mod edges;
 mod fabric;
 mod members;
 mod node;
+mod pending;
 #[cfg(test)]
 mod tests;
 mod workloads;
