@@ -25,6 +25,7 @@ mod program {
     use deevnet_console::terminal::{
         Editor, Frame, Input, Key, KeyCode, Modes, PaintOptions, Session, Signal, Signals, TerminalError, guard, title,
     };
+    use deevnet_console::text::Charset;
     use ratatui::{buffer::Buffer, layout::Rect, style::Style};
     use rustix::fs::{Mode, OFlags};
 
@@ -73,7 +74,7 @@ mod program {
     pub async fn run() -> Result<Option<Signal>, TerminalError> {
         let mut signals = Signals::start().unwrap();
         let session = Session::start(PaintOptions::default(), Modes::default())?;
-        session.output().control(title::set("under test")).unwrap();
+        session.output().control(title::set("under test", Charset::Unicode)).unwrap();
         if let Some(path) = env::var_os(SPAM) {
             spam(&session, &path);
         }

@@ -4,6 +4,7 @@ use crate::console::msg::Notice;
 use crate::console::{Effect, Msg};
 use crate::inventory::Class;
 use crate::terminal::{Edited, Editor, Input, clipboard, title};
+use crate::text::Charset;
 
 use super::event_loop::{End, Running};
 
@@ -20,8 +21,9 @@ impl Running {
             Effect::Edit { text, suffix } => self.edit(&text, suffix),
             Effect::WakeAt(at) => self.wake = Some(at),
             Effect::Title(text) => {
+                let charset = if self.model.look.glyphs.ascii { Charset::Ascii } else { Charset::Unicode };
                 // A title that does not fit in the queue is no loss.
-                let _ = self.terminal.output().control(title::set(&text));
+                let _ = self.terminal.output().control(title::set(&text, charset));
             }
         }
     }
