@@ -14,6 +14,8 @@ mod pty;
 mod endings;
 #[path = "console_pty/environment.rs"]
 mod environment;
+#[path = "console_pty/input.rs"]
+mod input;
 #[path = "console_pty/screens.rs"]
 mod screens;
 #[path = "console_pty/wire.rs"]

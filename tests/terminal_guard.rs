@@ -88,6 +88,7 @@ mod program {
                         app.resumed += 1;
                     }
                     Signal::Continue => app.session.continued().unwrap(),
+                    Signal::Resize => {}
                     end => {
                         guard::restore_now();
                         return Ok(Some(end));

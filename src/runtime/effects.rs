@@ -3,7 +3,7 @@
 use crate::console::msg::Notice;
 use crate::console::{Effect, Msg};
 use crate::inventory::Class;
-use crate::terminal::{Edited, Editor, Input, clipboard, title};
+use crate::terminal::{Edited, Editor, clipboard, title};
 use crate::text::Charset;
 
 use super::event_loop::{End, Running};
@@ -77,9 +77,7 @@ impl Running {
     /// The terminal is ours again: size and contents may both be different.
     fn repaint(&mut self) {
         self.terminal.output().repaint();
-        if let Ok((width, height)) = self.terminal.size() {
-            self.fold(Msg::Input(Input::Resize { width, height }));
-        }
+        self.measure();
         self.fold(Msg::Repaint);
     }
 }

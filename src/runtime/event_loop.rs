@@ -13,7 +13,7 @@ use tokio::time::Instant;
 use crate::console::{Model, Msg, start, update, view};
 use crate::inventory::Inventory;
 use crate::inventory::feed::{Clock, Feed};
-use crate::terminal::{self, Capabilities, Frame, Input, Modes, Signal, Signals, TerminalError};
+use crate::terminal::{self, Capabilities, Frame, Input, Modes, Signal, Signals, TerminalError, guard};
 
 /// Shortest time between two frames: bursts are folded, single keys are not delayed.
 const FRAME: Duration = Duration::from_millis(16);
@@ -115,7 +115,8 @@ impl Running {
             if let Some(end) = self.end {
                 return end;
             }
-            if self.terminal.output().failed() {
+            // A panic in any thread has given the terminal back: nothing more can be shown.
+            if self.terminal.output().failed() || !guard::is_entered() {
                 return End::TerminalLost;
             }
             if self.dirty && Instant::now() >= self.next_frame {
@@ -164,6 +165,7 @@ impl Running {
             Event::Input(_) => self.end = Some(End::TerminalLost),
             Event::Signal(Signal::Stop) => self.suspend(),
             Event::Signal(Signal::Continue) => self.continued(),
+            Event::Signal(Signal::Resize) => self.measure(),
             Event::Signal(signal) => {
                 self.fold(Msg::Shutdown);
                 self.end = Some(End::Signal(signal));
@@ -179,13 +181,18 @@ impl Running {
         self.dirty = true;
     }
 
-    fn draw(&mut self) {
-        // A resize may hide behind another event of the same batch until the next one comes.
+    /// Takes the size of the terminal in when it is another one.
+    pub(super) fn measure(&mut self) {
         if let Ok((width, height)) = self.terminal.size()
             && (width, height) != self.model.size
         {
             self.fold(Msg::Input(Input::Resize { width, height }));
         }
+    }
+
+    fn draw(&mut self) {
+        // The signal may be a moment late; a frame of another size would be painted for nothing.
+        self.measure();
         let screen = view(&self.model);
         let cursor = screen.cursor.filter(|_| screen.cursor_visible);
         self.terminal.output().frame(Frame { buffer: screen.buffer, scroll: screen.scroll, cursor });
