@@ -2,6 +2,15 @@
 //!
 //! `tests/data/exit-node` holds a part of the captures; the whole set is read where it is at hand.
 #![cfg(feature = "console")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stderr,
+    clippy::disallowed_methods,
+    reason = "a test that cannot go on must fail, says what it skips, and measures time"
+)]
 
 mod exit_node_common;
 
@@ -67,7 +76,7 @@ impl State {
         for (index, name) in LOOKUPS.iter().enumerate() {
             out += &self.file(&format!("route-get-{name}.json")).unwrap();
             if let Some(words) = self.file(&format!("route-get-{name}.stderr.txt")) {
-                write!(err, "{words}Command failed /tmp/batch:{}\n", index + 5).unwrap();
+                writeln!(err, "{words}Command failed /tmp/batch:{}", index + 5).unwrap();
             }
         }
         (out, err)

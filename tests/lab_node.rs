@@ -1,8 +1,9 @@
 //! The lab's exit node against captures of real ones: the captured commands, word for word, give the same answers in
 //! the healthy state and in every captured fault the lab knows.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests, which should stop")]
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "helpers of tests, which should stop")]
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -163,5 +164,56 @@ async fn captured_commands_are_answered_alike() {
     }
     println!("{} of {all} captured commands equal", all - differ.len());
     assert!(differ.is_empty(), "{}", differ.join("\n"));
+    lab.shutdown().await;
+}
+
+/// Keys of every object below `value`, as paths; the kind of a link stands in for its name.
+fn keys(at: &str, value: &Value, out: &mut BTreeSet<String>) {
+    match value {
+        Value::Array(rows) => rows.iter().for_each(|row| {
+            let kind = row["linkinfo"]["info_kind"].as_str().unwrap_or_default();
+            keys(&format!("{at}[{kind}]"), row, out);
+        }),
+        Value::Object(row) => {
+            for (key, value) in row {
+                out.insert(format!("{at}.{key}"));
+                keys(&format!("{at}.{key}"), value, out);
+            }
+        }
+        _ => {}
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn links_and_neighbours_have_no_key_the_real_tools_do_not_print() {
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/fixtures/exit-node/debian13/healthy");
+    if !dir.exists() {
+        eprintln!("SKIPPED links_and_neighbours_have_no_key_the_real_tools_do_not_print: ../shared is absent");
+        return;
+    }
+    let lab = two_tenants().await;
+    for (file, command) in [
+        ("ip-link.json", "ip -j -d link"),
+        ("ip-link-stats.json", "ip -j -s link"),
+        ("ip-link-vrf.json", "ip -j -d link show type vrf"),
+        ("ip-addr.json", "ip -j addr"),
+        ("ip-neigh.json", "ip -j neigh"),
+        ("ip-route-main-d.json", "ip -j -d route show"),
+        ("ip-route-vrf-tdemo-d.json", "ip -j -d route show vrf vrf_tdemo"),
+    ] {
+        let recorded: Value = serde_json::from_str(&std::fs::read_to_string(dir.join(file)).unwrap()).unwrap();
+        let run = Run { argv: words(command), input: String::new() };
+        let answered: Value = serde_json::from_str(&node::run(&lab.world(), 1_795_950_000, &run).stdout).unwrap();
+        let (mut real, mut ours) = (BTreeSet::new(), BTreeSet::new());
+        keys("", &recorded, &mut real);
+        // Devices the captured machine did not have: a network card, a real tap, the fabric's dummy.
+        let other = |row: &&Value| {
+            let name = row["ifname"].as_str().unwrap_or_default();
+            name != "eno1" && !name.starts_with("tap") && !name.starts_with("dummy")
+        };
+        keys("", &answered.as_array().unwrap().iter().filter(other).cloned().collect(), &mut ours);
+        let invented: Vec<&String> = ours.difference(&real).collect();
+        assert!(invented.is_empty(), "{command}: {invented:?}");
+    }
     lab.shutdown().await;
 }

@@ -214,10 +214,12 @@ async fn api_and_exit_node_agree_at_full_size() {
             .count()
     );
     let (nat, ..) = on_node(&lab, "iptables-save -c -t nat").await;
+    let fabrics = client.get("/cluster/sdn/fabrics/all").await;
     for vnet in client.get("/cluster/sdn/vnets").await.as_array().unwrap() {
         let name = vnet["vnet"].as_str().unwrap();
         let vxlan = links.iter().find(|link| link["ifname"] == format!("vxlan_{name}")).expect("a vxlan for each VNet");
         assert_eq!(vxlan["linkinfo"]["info_data"]["id"], vnet["tag"]);
+        assert_eq!(vxlan["linkinfo"]["info_data"]["local"], fabrics["nodes"][0]["ip"]);
         let subnets = client.get(&format!("/cluster/sdn/vnets/{name}/subnets")).await;
         let subnet = &subnets.as_array().unwrap()[0];
         let bridge = links.iter().find(|link| link["ifname"] == name).expect("a bridge for each VNet");
@@ -282,10 +284,37 @@ ip -j route get 10.20.129.10 from 192.0.2.9 iif vmbr0.50";
 #[tokio::test(flavor = "multi_thread")]
 async fn denied_login_says_what_it_may_not() {
     let lab = lab(None, None, &["exit-denied"]).await;
-    let (out, err, _) = on_node(&lab, "id -u; sudo -n true || cat /etc/frr/frr.conf; iptables-save -c").await;
-    assert_eq!(out, "1000\n");
+    let script = "id -u; [ -r /etc/frr/frr.conf ] || echo unreadable
+sudo -n true || cat /etc/frr/frr.conf; iptables-save -c";
+    let (out, err, _) = on_node(&lab, script).await;
+    assert_eq!(out, "1000\nunreadable\n");
     assert!(err.contains("sudo: a password is required"), "{err}");
     assert!(err.contains("cat: /etc/frr/frr.conf: Permission denied"), "{err}");
     assert!(err.contains("/run/xtables.lock: Permission denied"), "{err}");
     lab.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_api_that_goes_down_drops_the_connections_it_had() {
+    let lab = lab(None, None, &[]).await;
+    let client = Client::of(&lab);
+    assert_eq!(client.get("/version").await["release"], "9.2");
+    lab.fault_on("pve-down").unwrap();
+    assert!(client.send("/version").await.is_err(), "it answers while it is down");
+    lab.fault_off("pve-down").unwrap();
+    assert_eq!(client.get("/version").await["release"], "9.2");
+    lab.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_temporary_directory_goes_with_its_lab() {
+    let lab = lab(None, None, &[]).await;
+    let dir = lab.dir().to_owned();
+    let site = std::fs::read_to_string(dir.join("site.toml")).unwrap();
+    assert_eq!(site, lab.site_toml());
+    assert!(site.contains(&lab.proxmox_url()) && site.contains("lab-enter"), "{site}");
+    use std::os::unix::fs::PermissionsExt as _;
+    assert_eq!(std::fs::metadata(dir.join("proxmox-token")).unwrap().permissions().mode() & 0o777, 0o600);
+    lab.shutdown().await;
+    assert!(!dir.exists());
 }

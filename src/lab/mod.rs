@@ -7,6 +7,7 @@
 
 mod build;
 pub mod control;
+mod diff;
 pub mod faults;
 mod http;
 pub mod node;

@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 use std::fs;
-use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::io::Write as _;
+use std::os::unix::fs::{OpenOptionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 
@@ -146,12 +147,10 @@ pub(super) fn refresh_root(shared: &Shared) -> Result<(PathBuf, PathBuf), LabErr
     Ok((root, shared.dir.join("bin")))
 }
 
+/// Writes a file that never has more rights than `mode`.
 fn write(path: &Path, content: &str, mode: u32) -> Result<(), LabError> {
-    fs::write(path, content).map_err(LabError::io("cannot write", path))?;
-    if mode == 0o644 {
-        return Ok(());
-    }
-    fs::set_permissions(path, fs::Permissions::from_mode(mode)).map_err(LabError::io("cannot set the mode of", path))
+    let written = fs::OpenOptions::new().write(true).create(true).truncate(true).mode(mode).open(path);
+    written.and_then(|mut file| file.write_all(content.as_bytes())).map_err(LabError::io("cannot write", path))
 }
 
 fn shell_quote(path: &Path) -> String {

@@ -183,6 +183,7 @@ impl Batch {
     }
 
     fn lookups(&self, asked: &[&str]) -> Read<Lookups> {
+        self.answers.as_ref().map_err(|why| Unread { what: "ip -j route get".to_owned(), ..why.clone() })?;
         let mut by_name = BTreeMap::new();
         for (index, name) in asked.iter().enumerate() {
             let answer = match self.answer(BATCH.len() + index, "ip -j route get")? {
@@ -242,25 +243,31 @@ fn frr_state(frame: &Frame) -> Read<Frr> {
     let what = "systemctl is-active frr";
     let unit_part = part(frame, "unit", what)?;
     let unit = clean::first_line(&String::from_utf8_lossy(&unit_part.out));
-    // Any code but 0 goes with a word as well: inactive, failed, activating.
-    if unit.is_empty() || unit.contains(' ') {
-        return Err(failure(unit_part, what));
-    }
+    let (version, daemons_answer, vtysh_unread) = vtysh(frame)?;
+    // Any code goes with a word: inactive, failed, activating.
+    let unit = match (unit.is_empty() || unit.contains(' '), daemons_answer) {
+        (false, _) => unit,
+        (true, Some(_)) => "unknown".to_owned(),
+        (true, None) => return Err(failure(unit_part, what)),
+    };
+    Ok(Frr { unit, version, daemons_answer, vtysh_unread })
+}
+
+/// Version, whether the daemons answer, and why that cannot be told.
+fn vtysh(frame: &Frame) -> Read<(Option<String>, Option<bool>, Option<Unread>)> {
     let what = "vtysh -c 'show version'";
     let vtysh = part(frame, "vtysh", what)?;
     let said = String::from_utf8_lossy(&vtysh.out);
     let version = frr::version(&said).filter(|_| vtysh.code == Code::Exit(0));
-    let silent =
-        said.contains("failed to connect to any daemons") || vtysh.err.contains("failed to connect to any daemons");
-    let (daemons_answer, vtysh_unread) = match (&version, silent) {
-        (Some(_), _) => (Some(true), None),
-        (None, true) => (Some(false), None),
-        (None, false) if vtysh.code == Code::Exit(0) => {
-            (None, Some(unread(what, UnreadKind::Unparsable, "no version in its answer")))
+    let silent = [said.as_ref(), &vtysh.err].iter().any(|text| text.contains("failed to connect to any daemons"));
+    Ok(match version {
+        Some(version) => (Some(version), Some(true), None),
+        None if silent => (None, Some(false), None),
+        None if vtysh.code == Code::Exit(0) => {
+            (None, None, Some(unread(what, UnreadKind::Unparsable, "no version in its answer")))
         }
-        (None, false) => (None, Some(vtysh_failure(vtysh, what))),
-    };
-    Ok(Frr { unit, version, daemons_answer, vtysh_unread })
+        None => (None, None, Some(vtysh_failure(vtysh, what))),
+    })
 }
 
 /// vtysh needs a group rather than root.
@@ -323,3 +330,7 @@ fn sdn_version(frame: &Frame) -> Read<u64> {
     let version = line.strip_prefix("#version:").and_then(|v| v.trim().parse().ok());
     version.ok_or_else(|| unread(what, UnreadKind::Unparsable, "its first line is not #version:N"))
 }
+
+#[cfg(test)]
+#[path = "assemble_tests.rs"]
+mod tests;

@@ -95,7 +95,13 @@ run_root() {
 }
 # read_file NAME FILE: as whoever may.
 read_file() {
-  if [ -r "$2" ]; then run "$1" 3 cat "$2"; else run_root "$1" 3 cat "$2"; fi
+  if [ -r "$2" ]; then
+    run "$1" 3 cat "$2"
+  elif [ -x "${2%/*}" ] && [ ! -e "$2" ]; then
+    record "$1" missing "$2: No such file or directory"
+  else
+    run_root "$1" 3 cat "$2"
+  fi
 }
 
 # Temporary files must not depend on one file system: a full disk is among the faults to be read.
@@ -113,7 +119,7 @@ elevate() {
   [ -x "$INSTALLED" ] || return 1
   command -v sudo >/dev/null 2>&1 || return 1
   # shellcheck disable=SC2024 # the files are ours, not root's
-  sudo -n "$INSTALLED" read - <"$dir/lookups" >"$dir/frame" 2>"$dir/sudo"
+  timeout -k 1 25 sudo -n "$INSTALLED" read - <"$dir/lookups" >"$dir/frame" 2>"$dir/sudo"
   magic=
   while read -r magic form version rest && [ "$magic" != %deevnet-exit-node ]; do :; done <"$dir/frame"
   if [ "$magic" = %deevnet-exit-node ] && [ "$form" = 1 ] && [ "$version" = "$VERSION" ]; then
@@ -130,7 +136,7 @@ ask_sudo() {
   if ! command -v sudo >/dev/null 2>&1; then
     sudo_said="needs root: sudo is not installed"
   elif [ -z "$sudo_said" ]; then
-    if sudo -n -l >/dev/null 2>"$dir/sudo" </dev/null; then can_sudo=1; else IFS= read -r sudo_said <"$dir/sudo"; fi
+    if timeout -k 1 5 sudo -n -l >/dev/null 2>"$dir/sudo" </dev/null; then can_sudo=1; else IFS= read -r sudo_said <"$dir/sudo"; fi
   fi
   [ -n "$sudo_said" ] || sudo_said="needs root, and sudo refused"
 }
@@ -214,7 +220,7 @@ read_node() {
   read_sdn
   wait
   record meta 0 ""
-  printf 'began %s\nended %s\nuser %s\neuid %s\nlookups %s\nsudo %s\n' "$began" "$(date +%s.%N)" "$user" "$euid" "$lookups" "$can_sudo" >"$dir/meta.o"
+  printf 'began %s\nuser %s\neuid %s\nlookups %s\nsudo %s\n' "$began" "$user" "$euid" "$lookups" "$can_sudo" >"$dir/meta.o"
   emit
 }
 

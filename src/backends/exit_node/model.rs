@@ -181,7 +181,7 @@ pub struct Neighbour {
 /// State of FRR.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Frr {
-    /// `systemctl is-active frr`.
+    /// `systemctl is-active frr`; `unknown` when systemd could not be asked and vtysh could.
     pub unit: String,
     /// e.g. `10.4.1`, when vtysh answers.
     pub version: Option<String>,

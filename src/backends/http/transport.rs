@@ -138,7 +138,13 @@ impl HttpClient {
         };
         let outcome = tokio::time::timeout(self.limits.total, sending).await;
         let limit = self.limits.total;
-        outcome.unwrap_or(Err(Kind::TimedOut { phase, limit })).map_err(|kind| self.error(kind))
+        let result = outcome.unwrap_or(Err(Kind::TimedOut { phase, limit })).map_err(|kind| self.error(kind));
+        let path = request.path.join("/");
+        match &result {
+            Ok(answer) => tracing::debug!(method = %request.method, path, status = answer.status, "request"),
+            Err(error) => tracing::debug!(method = %request.method, path, %error, "request"),
+        }
+        result
     }
 
     async fn once(&self, request: &Request, url: Url, phase: &mut Phase) -> Result<Response, Kind> {

@@ -118,6 +118,7 @@ impl Hub {
             }
             Update::Exit { node, reading, at, interval } => self.take_exit(node, reading, at, interval),
             Update::Failed { source, node, kind, text, help, at, next_try } => {
+                tracing::warn!(source = source.label(), node = node.as_deref(), %text, "source failed");
                 let error = |since| SourceError { kind, text: Arc::clone(&text), help: help.clone(), since };
                 match node {
                     Some(node) => {

@@ -4,233 +4,276 @@ use std::net::Ipv4Addr;
 
 use serde_json::json;
 
-use super::super::object;
-use super::super::sdn::Kind;
-use super::super::state::{FrrUnit, Guest, Isolation, LocalStanza, Reach, Role, SnatState, VrfDefault, World};
-use super::{Scope, Spec};
-
-macro_rules! fault {
-    ($id:literal, $scope:ident, $title:literal, $changes:literal, $apply:expr) => {
-        Spec { id: $id, scope: Scope::$scope, title: $title, changes: $changes, apply: $apply }
-    };
-}
+use super::Scope::{Node, Site, Tenant};
+use super::Spec;
+use crate::lab::object;
+use crate::lab::sdn::Kind;
+use crate::lab::state::{FrrUnit, Guest, Isolation, LocalStanza, Reach, Role, SnatState, VrfDefault, World};
 
 /// Every fault, in the order in which several are applied.
 pub const SPECS: &[Spec] = &[
-    fault!(
-        "transit-forwarding-off",
-        Node,
-        "the transit interface does not forward",
-        "forwarding of vmbr0.50 is 0",
-        |w, _| w.exit.transit_forwarding = false
-    ),
-    fault!(
-        "vrf-default-missing",
-        Tenant,
-        "the VRF has no default route",
-        "the default of the VRF's table is gone",
-        |w, t| w.exit.vrf_mut(t).default = VrfDefault::Missing
-    ),
-    fault!(
-        "vrf-default-wrong-gateway",
-        Tenant,
-        "the VRF's default points at nobody",
-        "the default goes via 10.20.50.99, whose neighbour entry is FAILED",
-        |w, t| w.exit.vrf_mut(t).default = VrfDefault::Via(Ipv4Addr::new(10, 20, 50, 99))
-    ),
-    fault!("snat-missing", Tenant, "the SNAT rule is gone", "no SNAT rule for the tenant's subnet", |w, t| w
-        .exit
-        .vrf_mut(t)
-        .snat =
-        SnatState::Missing),
-    fault!(
-        "snat-wrong-source",
-        Tenant,
-        "the SNAT rule translates to a foreign address",
-        "--to-source 10.20.50.23",
-        |w, t| w.exit.vrf_mut(t).snat = SnatState::Source(Ipv4Addr::new(10, 20, 50, 23))
-    ),
-    fault!(
-        "snat-duplicate",
-        Tenant,
-        "the SNAT rule is there twice",
-        "the rule twice, the second never counts",
-        |w, t| w.exit.vrf_mut(t).snat = SnatState::Duplicate
-    ),
-    fault!(
-        "snat-without-exit-node",
-        Tenant,
-        "SNAT is asked for, but the zone has no exit node",
-        "exitnodes removed and applied: no SNAT, no return route, unreachable default",
-        without_exit_node
-    ),
-    fault!("frr-down", Node, "FRR is stopped", "unit inactive, its routes withdrawn", |w, _| w.exit.frr =
-        FrrUnit::Inactive),
-    fault!(
-        "frr-local-not-merged",
-        Tenant,
-        "frr.conf.local was not merged",
-        "stanza in frr.conf.local, not in frr.conf; no default in the VRF",
-        |w, t| w.exit.vrf_mut(t).local = LocalStanza::NotMerged
-    ),
-    fault!(
-        "frr-local-contested",
-        Tenant,
-        "another agent owns frr.conf.local",
-        "the file carries another writer's mark and lacks the tenant; no default in the VRF",
-        |w, t| w.exit.vrf_mut(t).local = LocalStanza::Contested
-    ),
-    fault!(
-        "rp-filter-drops",
-        Node,
-        "reverse path filter drops replies",
-        "rp_filter of vmbr0.50 is 1 and TcpExtIPReversePathFilter climbs",
-        |w, _| w.exit.rp_filter = 1
-    ),
-    fault!(
-        "tenant-forwarding-off",
-        Tenant,
-        "the tenant's bridge does not forward",
-        "forwarding of the VNet is 0",
-        |w, t| w.exit.vrf_mut(t).forwarding = false
-    ),
-    fault!(
-        "forward-policy-drop",
-        Node,
-        "the firewall drops forwarded packets",
-        "policy of filter/FORWARD is DROP",
-        |w, _| w.exit.forward_drop = true
-    ),
-    fault!("conntrack-full", Node, "the connection table is full", "count = max, drops climb", |w, _| w
-        .exit
-        .conntrack_full =
-        true),
-    fault!(
-        "gateway-unreachable",
-        Node,
-        "the perimeter does not answer on transit",
-        "neighbour 10.20.50.1 is FAILED",
-        |w, _| w.exit.gateway_answers = false
-    ),
-    fault!(
-        "transit-mtu",
-        Node,
-        "large packets vanish beyond the transit",
-        "pings over 1272 bytes are lost silently",
-        |w, _| w.exit.mtu_blackhole = true
-    ),
-    fault!(
-        "return-route-missing",
-        Tenant,
-        "main lacks the tenant's subnet",
-        "no proto bgp route for the subnet",
-        |w, t| w.exit.vrf_mut(t).return_route = false
-    ),
-    fault!(
-        "management-leak",
-        Tenant,
-        "the tenant falls through to management",
-        "no default in the VRF, main's default via 10.20.99.1",
-        management_leak
-    ),
-    fault!(
-        "inter-tenant-leak",
-        Tenant,
-        "the tenant and its neighbours see each other",
-        "direct routes instead of null routes, both ways",
-        |w, t| w.exit.vrf_mut(t).isolation = Isolation::Direct
-    ),
-    fault!(
-        "hairpin-leak",
-        Tenant,
-        "the tenant reaches its neighbours through the perimeter",
-        "null routes gone both ways: the default takes the packet out and back in",
-        |w, t| w.exit.vrf_mut(t).isolation = Isolation::Hairpin
-    ),
-    fault!(
-        "sdn-pending",
-        Tenant,
-        "SDN changes of the tenant wait for an apply",
-        "zone mtu 1400 and a VNet alias pend",
-        sdn_pending
-    ),
-    fault!(
-        "vnet-missing",
-        Tenant,
-        "the VNet does not exist on the node",
-        "no bridge, no vxlan; the node reports an error for it",
-        vnet_missing
-    ),
-    fault!(
-        "workload-down",
-        Tenant,
-        "the tenant's first workload is stopped",
-        "VM stopped, its neighbour FAILED",
-        workload_down
-    ),
-    fault!(
-        "exit-node-unreachable",
-        Node,
-        "the exit node is gone",
-        "node offline in the cluster, no route to its ssh",
-        |w, t| {
+    Spec {
+        id: "transit-forwarding-off",
+        scope: Node,
+        title: "the transit interface does not forward",
+        changes: "forwarding of vmbr0.50 is 0",
+        apply: |w, _| w.exit.transit_forwarding = false,
+    },
+    Spec {
+        id: "vrf-default-missing",
+        scope: Tenant,
+        title: "the VRF has no default route",
+        changes: "the default of the VRF's table is gone",
+        apply: |w, t| w.exit.vrf_mut(t).default = VrfDefault::Missing,
+    },
+    Spec {
+        id: "vrf-default-wrong-gateway",
+        scope: Tenant,
+        title: "the VRF's default points at nobody",
+        changes: "the default goes via 10.20.50.99, whose neighbour entry is FAILED",
+        apply: |w, t| w.exit.vrf_mut(t).default = VrfDefault::Via(Ipv4Addr::new(10, 20, 50, 99)),
+    },
+    Spec {
+        id: "snat-missing",
+        scope: Tenant,
+        title: "the SNAT rule is gone",
+        changes: "no SNAT rule for the tenant's subnet",
+        apply: |w, t| w.exit.vrf_mut(t).snat = SnatState::Missing,
+    },
+    Spec {
+        id: "snat-wrong-source",
+        scope: Tenant,
+        title: "the SNAT rule translates to a foreign address",
+        changes: "--to-source 10.20.50.23",
+        apply: |w, t| w.exit.vrf_mut(t).snat = SnatState::Source(Ipv4Addr::new(10, 20, 50, 23)),
+    },
+    Spec {
+        id: "snat-duplicate",
+        scope: Tenant,
+        title: "the SNAT rule is there twice",
+        changes: "the rule twice, the second never counts",
+        apply: |w, t| w.exit.vrf_mut(t).snat = SnatState::Duplicate,
+    },
+    Spec {
+        id: "snat-without-exit-node",
+        scope: Tenant,
+        title: "SNAT is asked for, but the zone has no exit node",
+        changes: "exitnodes removed and applied: no SNAT, no return route, unreachable default",
+        apply: without_exit_node,
+    },
+    Spec {
+        id: "frr-down",
+        scope: Node,
+        title: "FRR is stopped",
+        changes: "unit inactive, its routes withdrawn",
+        apply: |w, _| w.exit.frr = FrrUnit::Inactive,
+    },
+    Spec {
+        id: "frr-local-not-merged",
+        scope: Tenant,
+        title: "frr.conf.local was not merged",
+        changes: "stanza in frr.conf.local, not in frr.conf; no default in the VRF",
+        apply: |w, t| w.exit.vrf_mut(t).local = LocalStanza::NotMerged,
+    },
+    Spec {
+        id: "frr-local-contested",
+        scope: Tenant,
+        title: "another agent owns frr.conf.local",
+        changes: "the file carries another writer's mark and lacks the tenant; no default in the VRF",
+        apply: |w, t| w.exit.vrf_mut(t).local = LocalStanza::Contested,
+    },
+    Spec {
+        id: "rp-filter-drops",
+        scope: Node,
+        title: "reverse path filter drops replies",
+        changes: "rp_filter of vmbr0.50 is 1 and TcpExtIPReversePathFilter climbs",
+        apply: |w, _| w.exit.rp_filter = 1,
+    },
+    Spec {
+        id: "tenant-forwarding-off",
+        scope: Tenant,
+        title: "the tenant's bridge does not forward",
+        changes: "forwarding of the VNet is 0",
+        apply: |w, t| w.exit.vrf_mut(t).forwarding = false,
+    },
+    Spec {
+        id: "forward-policy-drop",
+        scope: Node,
+        title: "the firewall drops forwarded packets",
+        changes: "policy of filter/FORWARD is DROP",
+        apply: |w, _| w.exit.forward_drop = true,
+    },
+    Spec {
+        id: "conntrack-full",
+        scope: Node,
+        title: "the connection table is full",
+        changes: "count = max, drops climb",
+        apply: |w, _| w.exit.conntrack_full = true,
+    },
+    Spec {
+        id: "gateway-unreachable",
+        scope: Node,
+        title: "the perimeter does not answer on transit",
+        changes: "neighbour 10.20.50.1 is FAILED",
+        apply: |w, _| w.exit.gateway_answers = false,
+    },
+    Spec {
+        id: "transit-mtu",
+        scope: Node,
+        title: "large packets vanish beyond the transit",
+        changes: "pings over 1272 bytes are lost silently",
+        apply: |w, _| w.exit.mtu_blackhole = true,
+    },
+    Spec {
+        id: "return-route-missing",
+        scope: Tenant,
+        title: "main lacks the tenant's subnet",
+        changes: "no proto bgp route for the subnet",
+        apply: |w, t| w.exit.vrf_mut(t).return_route = false,
+    },
+    Spec {
+        id: "management-leak",
+        scope: Tenant,
+        title: "the tenant falls through to management",
+        changes: "no default in the VRF, main's default via 10.20.99.1",
+        apply: management_leak,
+    },
+    Spec {
+        id: "inter-tenant-leak",
+        scope: Tenant,
+        title: "the tenant and its neighbours see each other",
+        changes: "direct routes instead of null routes, both ways",
+        apply: |w, t| w.exit.vrf_mut(t).isolation = Isolation::Direct,
+    },
+    Spec {
+        id: "hairpin-leak",
+        scope: Tenant,
+        title: "the tenant reaches its neighbours through the perimeter",
+        changes: "null routes gone both ways: the default takes the packet out and back in",
+        apply: |w, t| w.exit.vrf_mut(t).isolation = Isolation::Hairpin,
+    },
+    Spec {
+        id: "sdn-pending",
+        scope: Tenant,
+        title: "SDN changes of the tenant wait for an apply",
+        changes: "zone mtu 1400 and a VNet alias pend",
+        apply: sdn_pending,
+    },
+    Spec {
+        id: "vnet-missing",
+        scope: Tenant,
+        title: "the VNet does not exist on the node",
+        changes: "no bridge, no vxlan; the node reports an error for it",
+        apply: vnet_missing,
+    },
+    Spec {
+        id: "workload-down",
+        scope: Tenant,
+        title: "the tenant's first workload is stopped",
+        changes: "VM stopped, its neighbour FAILED",
+        apply: workload_down,
+    },
+    Spec {
+        id: "exit-node-unreachable",
+        scope: Node,
+        title: "the exit node is gone",
+        changes: "node offline in the cluster, no route to its ssh",
+        apply: |w, t| {
             offline(w, t);
             w.exit.reach = Reach::NoRoute;
-        }
-    ),
-    fault!("exit-down", Site, "the exit node refuses logins", "its ssh refuses connections", |w, _| w.exit.reach =
-        Reach::Refused),
-    fault!("exit-slow", Site, "the exit node answers late", "4 seconds before a login succeeds", |w, _| w.exit.reach =
-        Reach::After(4000)),
-    fault!("exit-denied", Site, "the login on the exit node is not root", "no root, no sudo", |w, _| w.exit.root =
-        false),
-    fault!(
-        "pve-down",
-        Site,
-        "the Proxmox API does not answer",
-        "connections are closed before the handshake",
-        |w, _| w.api.up = false
-    ),
-    fault!("pve-slow", Site, "the Proxmox API answers late", "4 seconds before every answer", |w, _| w.api.delay_ms =
-        4000),
-    fault!(
-        "pve-denied",
-        Site,
-        "the token has no rights",
-        "a privilege-separated token without ACL: lists are empty",
-        |w, _| w.tokens.values_mut().for_each(|token| token.role = Role::Empty)
-    ),
-    fault!("pve-auth", Site, "the token is not accepted", "every answer is 401 with an empty body", |w, _| w
-        .api
-        .tokens_known =
-        false),
-    fault!("pve-no-quorum", Site, "the cluster has lost quorum", "quorate 0, the other nodes offline", no_quorum),
-    fault!("node-offline", Node, "a node of the cluster is offline", "595 for its paths, its guests unknown", offline),
-    fault!("lock-held", Site, "somebody holds the SDN lock", "a lock token exists; reads do not show it", |w, _| w
-        .sdn
-        .lock =
-        Some("019e0000-0000-7000-8000-00000000lab1".to_owned())),
-    fault!(
-        "foreign-zone",
-        Site,
-        "a zone outside the band waits for an apply",
-        "zone lab, vrf-vxlan 10099, new",
-        foreign_zone
-    ),
-    fault!(
-        "foreign-vm",
-        Tenant,
-        "a hand-made VM sits on the tenant's VNet",
-        "VM 5001, bridge of the tenant",
-        foreign_vm
-    ),
-    fault!(
-        "hostile-names",
-        Site,
-        "names try to break the screen",
-        "escape sequences, bidi, wide and long names in VM names, tags, aliases",
-        hostile_names
-    ),
+        },
+    },
+    Spec {
+        id: "exit-down",
+        scope: Site,
+        title: "the exit node refuses logins",
+        changes: "its ssh refuses connections",
+        apply: |w, _| w.exit.reach = Reach::Refused,
+    },
+    Spec {
+        id: "exit-slow",
+        scope: Site,
+        title: "the exit node answers late",
+        changes: "4 seconds before a login succeeds",
+        apply: |w, _| w.exit.reach = Reach::After(4000),
+    },
+    Spec {
+        id: "exit-denied",
+        scope: Site,
+        title: "the login on the exit node is not root",
+        changes: "no root, no sudo",
+        apply: |w, _| w.exit.root = false,
+    },
+    Spec {
+        id: "pve-down",
+        scope: Site,
+        title: "the Proxmox API does not answer",
+        changes: "connections are closed before the handshake",
+        apply: |w, _| w.api.up = false,
+    },
+    Spec {
+        id: "pve-slow",
+        scope: Site,
+        title: "the Proxmox API answers late",
+        changes: "4 seconds before every answer",
+        apply: |w, _| w.api.delay_ms = 4000,
+    },
+    Spec {
+        id: "pve-denied",
+        scope: Site,
+        title: "the token has no rights",
+        changes: "a privilege-separated token without ACL: lists are empty",
+        apply: |w, _| w.tokens.values_mut().for_each(|token| token.role = Role::Empty),
+    },
+    Spec {
+        id: "pve-auth",
+        scope: Site,
+        title: "the token is not accepted",
+        changes: "every answer is 401 with an empty body",
+        apply: |w, _| w.api.tokens_known = false,
+    },
+    Spec {
+        id: "pve-no-quorum",
+        scope: Site,
+        title: "the cluster has lost quorum",
+        changes: "quorate 0, the other nodes offline",
+        apply: no_quorum,
+    },
+    Spec {
+        id: "node-offline",
+        scope: Node,
+        title: "a node of the cluster is offline",
+        changes: "595 for its paths, its guests unknown",
+        apply: offline,
+    },
+    Spec {
+        id: "lock-held",
+        scope: Site,
+        title: "somebody holds the SDN lock",
+        changes: "a lock token exists; reads do not show it",
+        apply: |w, _| w.sdn.lock = Some("019e0000-0000-7000-8000-00000000lab1".to_owned()),
+    },
+    Spec {
+        id: "foreign-zone",
+        scope: Site,
+        title: "a zone outside the band waits for an apply",
+        changes: "zone lab, vrf-vxlan 10099, new",
+        apply: foreign_zone,
+    },
+    Spec {
+        id: "foreign-vm",
+        scope: Tenant,
+        title: "a hand-made VM sits on the tenant's VNet",
+        changes: "VM 5001, bridge of the tenant",
+        apply: foreign_vm,
+    },
+    Spec {
+        id: "hostile-names",
+        scope: Site,
+        title: "names try to break the screen",
+        changes: "escape sequences, bidi, wide and long names in VM names, tags, aliases",
+        apply: hostile_names,
+    },
 ];
 
 fn without_exit_node(world: &mut World, tenant: &str) {

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use super::super::pve::{frr_conf, interfaces_sdn};
-use super::super::state::{FrrUnit, LocalStanza, World};
 use super::{links, tools, vrfs};
+use crate::lab::pve::{frr_conf, interfaces_sdn};
+use crate::lab::state::{FrrUnit, LocalStanza, World};
 
 /// What stands at a path.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,11 +4,11 @@ use std::net::Ipv4Addr;
 
 use serde_json::{Value, json};
 
-use super::super::state::World;
-use super::super::{insert, object};
 use super::links::{self, Detail};
 use super::routes::{Found, Route, Tables};
 use super::{Output, vrfs};
+use crate::lab::state::World;
+use crate::lab::{insert, object};
 
 /// Options before the object.
 #[derive(Default, Clone, Copy)]

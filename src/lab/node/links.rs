@@ -4,9 +4,9 @@ use std::net::Ipv4Addr;
 
 use serde_json::{Value, json};
 
-use super::super::state::{VrfDefault, World};
-use super::super::{insert, object};
 use super::{Vrf, vrfs};
+use crate::lab::state::{VrfDefault, World};
+use crate::lab::{insert, object};
 
 /// A link before it is printed.
 struct Link {
@@ -163,8 +163,12 @@ fn row(world: &World, now: i64, detail: Detail, link: &Link, index: u32) -> Valu
     insert(&mut row, "broadcast", json!(if loopback { "00:00:00:00:00:00" } else { "ff:ff:ff:ff:ff:ff" }));
     if detail.info {
         insert(&mut row, "promiscuity", json!(0));
-        if !link.info.is_null() {
-            insert(&mut row, "linkinfo", link.info.clone());
+        let mut info = object(link.info.clone());
+        if let Some(master) = &link.master {
+            insert(&mut info, "info_slave_kind", json!(if master.starts_with("vrf_") { "vrf" } else { "bridge" }));
+        }
+        if !info.is_empty() {
+            insert(&mut row, "linkinfo", Value::Object(info));
         }
     }
     if detail.addresses {

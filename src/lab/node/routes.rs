@@ -5,8 +5,8 @@ use std::net::Ipv4Addr;
 
 use ipnet::Ipv4Net;
 
-use super::super::state::{ExitNode, FrrUnit, Isolation, LocalStanza, VrfDefault, World};
 use super::{Vrf, vrfs};
+use crate::lab::state::{ExitNode, FrrUnit, Isolation, LocalStanza, VrfDefault, World};
 
 /// A route.
 #[derive(Debug, Clone)]

@@ -5,11 +5,11 @@ use std::net::Ipv4Addr;
 
 use serde_json::{Map, Value, json};
 
-use super::super::moment;
-use super::super::state::{FrrUnit, SnatState, World};
 use super::files;
 use super::routes::Tables;
 use super::{Output, vrfs};
+use crate::lab::moment;
+use crate::lab::state::{FrrUnit, SnatState, World};
 
 /// Kernel release the node reports.
 pub(super) const KERNEL: &str = "6.14.11-4-pve";
@@ -150,7 +150,7 @@ fn vtysh(world: &World, args: &[&str]) -> Output {
             "show bgp l2vpn evpn summary json" => out.push_str("{}\n"),
             "show running-config" => {
                 if let Some(node) = world.node(&world.exit.node) {
-                    out.push_str(&super::super::pve::frr_conf(world, &world.sdn.running, node));
+                    out.push_str(&crate::lab::pve::frr_conf(world, &world.sdn.running, node));
                 }
             }
             "show evpn vni json" => {

@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 use std::net::Ipv4Addr;
 
-use super::super::http::percent_decode;
-use super::super::sdn::digest_of;
-use super::super::state::Guest;
+use crate::lab::http::percent_decode;
+use crate::lab::sdn::digest_of;
+use crate::lab::state::Guest;
 
 /// `user-data`.
 pub(super) fn user(guest: &Guest) -> String {

@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::super::sdn::{Kind, digest_of};
-use super::super::state::{Guest, Node, World};
-use super::super::{insert, object};
 use super::{Answer, Call, Outcome, Shape, nodes};
+use crate::lab::sdn::{Kind, digest_of};
+use crate::lab::state::{Guest, Node, World};
+use crate::lab::{insert, object};
 
 pub(super) fn version(call: &Call<'_>) -> Outcome {
     call.accept(&[])?;

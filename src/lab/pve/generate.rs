@@ -4,9 +4,10 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use super::super::moment;
-use super::super::sdn::{Kind, Tree, scalar, subnet_parts};
-use super::super::state::{LocalStanza, Node, World};
+use crate::lab::diff::hunks;
+use crate::lab::moment;
+use crate::lab::sdn::{Kind, Tree, scalar, subnet_parts};
+use crate::lab::state::{LocalStanza, Node, World};
 
 /// Whether a comma list option of a zone names a node; `otherwise` where the option is absent.
 fn names(tree: &Tree, zone: &str, option: &str, node: &str, otherwise: bool) -> bool {
@@ -201,79 +202,10 @@ fn interfaces(world: &World, tree: &Tree, node: &Node, version: u64) -> String {
     interfaces_sdn(world, tree, &world.sdn.running, node, version)
 }
 
-/// A unified diff with one hunk around everything that differs; `None` when equal.
+/// A unified diff of a file of the node with its new text; `None` when equal.
 fn diff(old_name: &str, new_name: &str, old: &str, new: &str, now: i64) -> Option<String> {
-    if old == new {
-        return None;
-    }
-    let (a, b): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
-    let head = a.iter().zip(&b).take_while(|(x, y)| x == y).count();
-    let room = a.len().min(b.len()) - head;
-    let tail = a.iter().rev().zip(b.iter().rev()).take_while(|(x, y)| x == y).count().min(room);
-    let from = head.saturating_sub(3);
-    let after = tail.min(3);
-    let (old_count, new_count) = (a.len() - tail + after - from, b.len() - tail + after - from);
-    let range = |count: usize| match (count, from) {
-        (0, _) => "0,0".to_owned(),
-        (1, from) => (from + 1).to_string(),
-        (count, from) => format!("{},{count}", from + 1),
-    };
+    let hunks = hunks(old, new)?;
     let stamp = |at: i64| format!("{}.000000000 +0000", moment(at).strftime("%F %T"));
-    let mut out = format!(
-        "--- {old_name}\t{}\n+++ {new_name}\t{}\n@@ -{} +{} @@\n",
-        stamp(if old.is_empty() { 0 } else { now }),
-        stamp(now),
-        range(old_count),
-        range(new_count)
-    );
-    let mut push = |mark: char, lines: &mut dyn Iterator<Item = &&str>| {
-        for line in lines {
-            let _ = writeln!(out, "{mark}{line}");
-        }
-    };
-    push(' ', &mut a.iter().skip(from).take(head - from));
-    push('-', &mut a.iter().take(a.len() - tail).skip(head));
-    push('+', &mut b.iter().take(b.len() - tail).skip(head));
-    push(' ', &mut a.iter().skip(a.len() - tail).take(after));
-    Some(out)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::diff;
-
-    /// What `patch` would make of `old`.
-    fn patched(old: &str, diff: &str) -> String {
-        let mut lines = diff.lines().skip(2);
-        let range = lines.next().unwrap();
-        let start: usize = range[4..].split([',', ' ']).next().unwrap().parse().unwrap();
-        let old: Vec<&str> = old.lines().collect();
-        let mut out: Vec<&str> = old.iter().take(start.saturating_sub(1)).copied().collect();
-        let mut at = out.len();
-        for line in lines {
-            let (mark, text) = line.split_at(1);
-            if mark != "+" {
-                assert_eq!(old[at], text);
-                at += 1;
-            }
-            if mark != "-" {
-                out.push(text);
-            }
-        }
-        out.extend(&old[at..]);
-        out.iter().map(|line| format!("{line}\n")).collect()
-    }
-
-    #[test]
-    fn a_diff_leads_from_the_old_text_to_the_new() {
-        let texts = ["", "a\n", "a\nb\nc\nd\ne\nf\ng\nh\n", "a\nb\nc\nd\nE\nf\ng\nh\n", "x\na\nb\nc\nd\n", "a\na\na\n"];
-        for old in texts {
-            for new in texts {
-                match diff("old", "new", old, new, 0) {
-                    None => assert_eq!(old, new),
-                    Some(text) => assert_eq!(patched(old, &text), new, "{text}"),
-                }
-            }
-        }
-    }
+    let read = if old.is_empty() { 0 } else { now };
+    Some(format!("--- {old_name}\t{}\n+++ {new_name}\t{}\n{hunks}", stamp(read), stamp(now)))
 }

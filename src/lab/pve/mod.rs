@@ -178,7 +178,7 @@ pub fn answer(world: &World, now: i64, request: &Request) -> Answer {
         return Answer { status: 501, reason: text.to_owned(), body: Body::Text(text.to_owned()) };
     }
     let decoded: Vec<String> =
-        request.path.split('/').filter(|part| !part.is_empty()).map(super::http::percent_decode).collect();
+        request.path.split('/').filter(|part| !part.is_empty()).map(crate::lab::http::percent_decode).collect();
     let path: Vec<&str> = decoded.iter().map(String::as_str).collect();
     let call = Call { world, now, role, query: &request.query };
     let outcome = match (request.method.as_str(), path.as_slice()) {

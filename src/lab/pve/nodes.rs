@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::super::node::routes::Tables;
-use super::super::object;
-use super::super::sdn::{Kind, scalar};
-use super::super::state::{Node, World};
 use super::{Answer, Call, Outcome, Shape};
+use crate::lab::node::routes::Tables;
+use crate::lab::object;
+use crate::lab::sdn::{Kind, scalar};
+use crate::lab::state::{Node, World};
 
 pub(super) fn route(call: &Call<'_>, node: &str, path: &[&str]) -> Option<Outcome> {
     Some(match path {

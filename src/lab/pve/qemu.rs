@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::super::sdn::{digest_of, scalar};
-use super::super::state::{Guest, Object};
-use super::super::{insert, object};
 use super::{Answer, Call, Outcome, Shape, cloudinit};
+use crate::lab::sdn::{digest_of, scalar};
+use crate::lab::state::{Guest, Object};
+use crate::lab::{insert, object};
 
 /// Keys cloud-init is made from, as `GET cloudinit` lists them; `ipconfigN` is never among them.
 const CLOUDINIT: &[&str] = &["cipassword", "ciuser", "nameserver", "searchdomain", "sshkeys"];

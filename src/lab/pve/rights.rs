@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use super::super::state::{Role, World};
 use super::{Answer, Call, Outcome, Shape};
+use crate::lab::state::{Role, World};
 
 const AUDITOR: &[&str] =
     &["Datastore.Audit", "Mapping.Audit", "Pool.Audit", "SDN.Audit", "Sys.Audit", "VM.Audit", "VM.GuestAgent.Audit"];

@@ -2,10 +2,10 @@
 
 use serde_json::{Map, Value, json};
 
-use super::super::sdn::{Kind, Tree, subnet_parts};
-use super::super::state::Object;
-use super::super::{insert, object};
 use super::{Answer, Call, Outcome, Shape, generate};
+use crate::lab::sdn::{Kind, Tree, subnet_parts};
+use crate::lab::state::Object;
+use crate::lab::{insert, object};
 
 const MODES: &[(&str, Shape)] = &[("pending", Shape::Bool), ("running", Shape::Bool), ("type", Shape::Text)];
 

@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::super::state::Task;
-use super::super::{insert, object};
 use super::{Answer, Call, Outcome, Reply, Shape};
+use crate::lab::state::Task;
+use crate::lab::{insert, object};
 
 /// A UPID taken apart.
 struct Upid<'a> {

@@ -136,9 +136,13 @@ impl SshTransport {
     fn classify(&self, error: &openssh::Error) -> Error {
         let destination = self.destination.clone();
         match error {
-            // An ssh that cannot be started is reported like a failed connection.
+            // An ssh that cannot be started is reported like a failed connection, and so is a missing log of it.
             openssh::Error::Connect(e) | openssh::Error::Ssh(e) if e.kind() == ErrorKind::NotFound => {
-                Error::SshMissing { destination }
+                if ssh_is_there() {
+                    Error::Local { what: format!("ssh to {destination}"), why: words(e) }
+                } else {
+                    Error::SshMissing { destination }
+                }
             }
             openssh::Error::Connect(e) => classify_words(destination, &e.to_string()),
             openssh::Error::Ssh(e) | openssh::Error::Master(e) => {
@@ -147,6 +151,10 @@ impl SshTransport {
             other => Error::Disconnected { destination, why: clean::clean(&other.to_string()) },
         }
     }
+}
+
+fn ssh_is_there() -> bool {
+    std::env::var_os("PATH").is_some_and(|path| std::env::split_paths(&path).any(|dir| dir.join("ssh").is_file()))
 }
 
 /// ssh exits with 255 for everything; its words are all there is. They are OpenSSH's, untranslated in every locale.
@@ -174,6 +182,18 @@ fn classify_words(destination: String, said: &str) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_ssh_that_is_not_there_is_told_from_one_that_failed_to_log() {
+        let transport = SshTransport::new("hv02".to_owned(), SshOptions::default());
+        let told = transport.classify(&openssh::Error::Connect(std::io::Error::from(ErrorKind::NotFound)));
+        assert_eq!(matches!(told, Error::SshMissing { .. }), !ssh_is_there(), "{told:?}");
+        assert_eq!(matches!(told, Error::Local { .. }), ssh_is_there(), "{told:?}");
+        let refused =
+            std::io::Error::new(ErrorKind::ConnectionRefused, "connect to host hv02 port 22: Connection refused");
+        let told = transport.classify(&openssh::Error::Connect(refused));
+        assert_eq!(told, Error::ConnectionRefused { destination: "hv02".to_owned() });
+    }
 
     #[test]
     fn ssh_failures_are_told_apart() {

@@ -1,0 +1,311 @@
+//! The console's own client against a real exit node: FRR, VRFs, iptables and sshd in a VM (`tests/tools/exit-node-vm.sh`).
+//!
+//! One VM serves all of it, in one test. Skipped, with the reason, where the VM's programs or its image are missing:
+//! `tests/tools/exit-node-vm.sh deps` and `build` make both.
+#![cfg(feature = "console")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stderr,
+    clippy::disallowed_methods,
+    reason = "a test that cannot go on must fail, says what it skips, and measures time"
+)]
+
+mod exit_node_common;
+
+use std::fs;
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use deevnet_console::backends::exit_node::error::Error;
+use deevnet_console::backends::exit_node::model::{Reading, SnatRule, UnreadKind};
+use deevnet_console::backends::exit_node::transport::SshOptions;
+use deevnet_console::backends::exit_node::{Client, helper};
+use deevnet_console::site::model::{ExitNodeSite, Transport};
+use exit_node_common::{expected, lookups, signals};
+
+/// Generous: an emulated machine on a busy host is some 50 times slower than a node.
+const DEADLINE: Duration = Duration::from_secs(60);
+
+/// Faults of the VM whose signs are in a reading. Those that only change a number are left to the captures.
+const FAULTS: [&str; 16] = [
+    "transit-forwarding-off",
+    "tenant-forwarding-off",
+    "snat-missing",
+    "snat-wrong-source",
+    "snat-duplicate",
+    "snat-in-legacy",
+    "vrf-default-missing",
+    "vrf-default-missing-fallback",
+    "transit-gateway-wrong",
+    "forward-policy-drop",
+    "conntrack-full",
+    "uplink-down",
+    "inter-tenant-leak",
+    "return-route-missing",
+    "frr-killed",
+    "frr-stopped",
+];
+
+struct Vm {
+    image: PathBuf,
+    run: tempfile::TempDir,
+    port: u16,
+}
+
+impl Vm {
+    fn script(&self, args: &[&str]) -> Output {
+        let mut command = script();
+        command.env("RUNDIR", self.run.path()).env("SSH_PORT", self.port.to_string());
+        command.args(args).stdin(Stdio::null()).output().unwrap()
+    }
+
+    /// Runs a command in the VM as root.
+    fn guest(&self, command: &str) -> String {
+        let output = self.script(&["ssh", command]);
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(output.status.success(), "{command}: {said}{}", String::from_utf8_lossy(&output.stderr));
+        said
+    }
+
+    fn write(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.run.path().join(name);
+        fs::write(&path, text).unwrap();
+        path
+    }
+
+    /// A client that logs in as `user`, with `known` for known host keys.
+    fn client(&self, user: &str, known: &str) -> Client {
+        let known = self.write(&format!("known-{}", known.len()), known);
+        let config = format!(
+            "Host exit-node\n HostName 127.0.0.1\n Port {}\n User {user}\n IdentityFile {}\n IdentitiesOnly yes\n \
+             IdentityAgent none\n UserKnownHostsFile {}\n GlobalKnownHostsFile /dev/null\n",
+            self.port,
+            self.image.join("key").display(),
+            known.display()
+        );
+        let config = self.write(&format!("config-{user}"), &config);
+        let options = SshOptions { config: Some(config), control_directory: Some(self.run.path().to_owned()) };
+        Client::with_ssh_options(&site(Transport::Ssh("exit-node".to_owned())), options)
+    }
+
+    fn known_hosts(&self, key: &str) -> String {
+        format!("[127.0.0.1]:{} {}", self.port, fs::read_to_string(self.image.join(key)).unwrap())
+    }
+
+    fn login(&self, user: &str) -> Client {
+        self.client(user, &self.known_hosts("hostkey.pub"))
+    }
+
+    fn install(&self, script: &str) {
+        let text = self.write("helper", script);
+        let command =
+            format!("install -m 755 -o root -g root /dev/stdin {0}.new && mv {0}.new {0}", helper::INSTALL_PATH);
+        let mut ssh = self_ssh(self);
+        let status = ssh.arg(command).stdin(fs::File::open(text).unwrap()).status().unwrap();
+        assert!(status.success());
+    }
+}
+
+impl Drop for Vm {
+    fn drop(&mut self) {
+        self.script(&["stop"]);
+    }
+}
+
+fn self_ssh(vm: &Vm) -> Command {
+    let mut command = script();
+    command.env("RUNDIR", vm.run.path()).env("SSH_PORT", vm.port.to_string()).arg("ssh");
+    command
+}
+
+fn script() -> Command {
+    let mut command = Command::new("bash");
+    command.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tools/exit-node-vm.sh"));
+    command
+}
+
+fn site(transport: Transport) -> ExitNodeSite {
+    ExitNodeSite {
+        name: "hv02".to_owned(),
+        transport,
+        transit_interface: "vmbr0.50".to_owned(),
+        transit_address: "10.20.50.22".parse().unwrap(),
+        transit_gateway: "10.20.50.1".parse().unwrap(),
+        egress_apply: None,
+    }
+}
+
+/// The VM, up and converged; or why not.
+fn boot() -> Result<Vm, String> {
+    let ready = script().arg("ready").output().map_err(|e| format!("bash: {e}"))?;
+    let said = String::from_utf8_lossy(&ready.stdout).trim().to_owned();
+    if !ready.status.success() {
+        return Err(said);
+    }
+    let place = script().arg("where").output().map_err(|e| e.to_string())?;
+    let image = PathBuf::from(String::from_utf8_lossy(&place.stdout).trim());
+    let port = TcpListener::bind("127.0.0.1:0").and_then(|l| l.local_addr()).map_err(|e| e.to_string())?.port();
+    let run = tempfile::Builder::new().prefix("dvm").tempdir().map_err(|e| e.to_string())?;
+    let vm = Vm { image, run, port };
+    let up = vm.script(&["up"]);
+    let said = String::from_utf8_lossy(&up.stderr).trim().to_owned();
+    assert!(up.status.success(), "the VM did not start: {said}{}", String::from_utf8_lossy(&up.stdout));
+    eprintln!("exit_node_vm: {}", said.lines().last().unwrap_or_default());
+    Ok(vm)
+}
+
+async fn read(client: &Client) -> Reading {
+    client.read(DEADLINE, &lookups()).await.unwrap()
+}
+
+fn snat<'a>(reading: &'a Reading, subnet: &str) -> &'a SnatRule {
+    let subnet = Some(subnet.parse().unwrap());
+    reading.nat.value().unwrap().snat.iter().find(|rule| rule.source == subnet).unwrap()
+}
+
+fn total(reading: &Reading, counter: &str) -> u64 {
+    reading.counters.value().unwrap()[counter]
+}
+
+/// Reads until the signals are `wanted`: routes and carriers take a moment to follow.
+async fn settle(client: &Client, state: &str) -> Reading {
+    let wanted = expected(state).unwrap();
+    let mut seen = Default::default();
+    for _ in 0..12 {
+        let reading = read(client).await;
+        seen = signals(&reading);
+        if seen == wanted {
+            return reading;
+        }
+    }
+    panic!("{state}: read {seen:?}, expected {wanted:?}");
+}
+
+async fn a_user_without_rights_is_told_which(vm: &Vm, user: &str) {
+    let reading = read(&vm.login(user)).await;
+    assert_eq!((reading.user.as_str(), reading.privileged), (user, false));
+    assert_eq!(signals(&reading), expected("healthy").unwrap(), "{user}: what needs no root is read");
+    assert_eq!(reading.vrf_routes.len(), 2);
+    let denied: Vec<&str> =
+        reading.unread().iter().filter(|u| u.kind == UnreadKind::Denied).map(|u| u.what.as_str()).collect();
+    assert_eq!(denied, ["/etc/frr/frr.conf", "/etc/frr/frr.conf.local", "iptables-save -c", "vtysh -c 'show version'"]);
+    assert_eq!(reading.unread().len(), denied.len(), "{user}: {:?}", reading.unread());
+    let frr = reading.frr.value().unwrap();
+    assert_eq!((frr.unit.as_str(), frr.daemons_answer), ("active", None));
+    assert!(frr.vtysh_unread.as_ref().unwrap().why.contains("group frrvty"), "{:?}", frr.vtysh_unread);
+    assert!(reading.nat.unread().unwrap().why.contains("root"), "{:?}", reading.nat);
+}
+
+async fn an_outdated_helper_is_named(vm: &Vm) {
+    vm.install(&helper::SCRIPT.replace("\nVERSION=1\n", "\nVERSION=0\n"));
+    let reading = read(&vm.login("ops")).await;
+    let why = &reading.nat.unread().unwrap().why;
+    assert!(why.contains("another version than 1: install the current one"), "{why}");
+    assert!(reading.main_routes.value().is_some());
+}
+
+/// Each SSH session leaves a line behind, so that round trips can be counted where they end.
+async fn one_round_trip_reads_both_tenants(vm: &Vm) {
+    vm.guest("echo 'echo Welcome; echo session >>~/sessions' >/home/ops/.ssh/rc");
+    let client = vm.login("ops");
+    read(&client).await;
+    let started = Instant::now();
+    let reading = read(&client).await;
+    let took = started.elapsed();
+    let sessions = vm.guest("wc -l </home/ops/sessions");
+    assert_eq!(sessions.trim(), "2", "two readings are two round trips");
+    eprintln!("exit_node_vm: a reading is 1 round trip, {} ms", took.as_millis());
+    assert_eq!((reading.user.as_str(), reading.privileged, reading.helper), ("ops", true, helper::VERSION));
+    assert_eq!(reading.unread(), Vec::<&_>::new());
+    assert_eq!(signals(&reading), expected("healthy").unwrap());
+    assert_eq!(reading.hostname.value().map(String::as_str), Some("hv02"));
+    assert_eq!(reading.sdn_version.value(), Some(&7));
+    assert!(reading.frr_local.value().unwrap().vrfs.contains_key("vrf_eds"));
+    assert!(reading.conntrack.value().unwrap().drop.is_some());
+    let left = vm.guest("ls -d /tmp/deevnet-exit-node.* /dev/shm/deevnet-exit-node.* 2>/dev/null | wc -l");
+    assert_eq!(left.trim(), "0", "nothing is left behind");
+}
+
+async fn a_rule_counts_first_packets(vm: &Vm) {
+    let client = vm.login("ops");
+    let before = read(&client).await;
+    let said = vm.guest("site traffic");
+    assert_eq!(said.matches("rc=0").count(), 2, "{said}");
+    let after = read(&client).await;
+    let more = |subnet: &str| snat(&after, subnet).new_connections - snat(&before, subnet).new_connections;
+    assert_eq!(more("10.20.129.0/24"), 2, "three pings are one flow, a download is another");
+    assert_eq!(more("10.20.130.0/24"), 0);
+    assert_eq!(snat(&before, "10.20.129.0/24").text, snat(&after, "10.20.129.0/24").text);
+    assert!(total(&after, "IpForwDatagrams") > total(&before, "IpForwDatagrams"));
+    assert!(after.at > before.at);
+}
+
+async fn wrong_identities_are_told_apart(vm: &Vm) {
+    let refused = |client: Client| async move { client.read(DEADLINE, &[]).await.unwrap_err() };
+    let changed = refused(vm.client("ops", &vm.known_hosts("key.pub"))).await;
+    assert!(matches!(changed, Error::HostKeyChanged { .. }), "{changed:?}");
+    let unknown = refused(vm.client("ops", "")).await;
+    assert!(matches!(unknown, Error::HostUnknown { .. }), "{unknown:?}");
+    let stranger = refused(vm.login("stranger")).await;
+    assert!(matches!(stranger, Error::AuthRefused { .. }), "{stranger:?}");
+}
+
+async fn faults_show(vm: &Vm) {
+    let client = vm.login("ops");
+    for fault in FAULTS {
+        let started = Instant::now();
+        vm.guest(&format!("site fault {fault}"));
+        let shown = settle(&client, fault).await;
+        if let "transit-forwarding-off" | "conntrack-full" = fault {
+            vm.guest("site traffic >/dev/null");
+            let after = read(&client).await;
+            let drops = |r: &Reading| r.conntrack.value().unwrap().drop.unwrap() + total(r, "IpInAddrErrors");
+            assert!(drops(&after) > drops(&shown), "{fault}: lost packets are counted");
+        }
+        let legacy = shown.nat.value().unwrap();
+        assert_eq!((legacy.legacy_in_use, legacy.legacy_read), (fault == "snat-in-legacy", true), "{fault}");
+        vm.guest("site heal");
+        settle(&client, "healthy").await;
+        eprintln!("exit_node_vm: {fault} shown and healed in {} s", started.elapsed().as_secs());
+    }
+}
+
+async fn a_closed_door_and_a_stopped_node(vm: &Vm) {
+    let kept = vm.login("ops");
+    read(&kept).await;
+    vm.guest("systemctl stop oob-ssh.socket");
+    let shut = vm.login("viewer").read(DEADLINE, &[]).await.unwrap_err();
+    assert!(matches!(shut, Error::Unreachable { .. }), "{shut:?}");
+    vm.script(&["stop"]);
+    let stopped = kept.read(DEADLINE, &[]).await.unwrap_err();
+    assert!(matches!(stopped, Error::ConnectionRefused { .. }), "{stopped:?}");
+}
+
+#[tokio::test]
+async fn the_client_reads_a_real_exit_node() {
+    let started = Instant::now();
+    let vm = match boot() {
+        Ok(vm) => vm,
+        Err(why) => {
+            eprintln!("SKIPPED the_client_reads_a_real_exit_node: {why}");
+            return;
+        }
+    };
+    vm.guest(&format!("rm -f {}", helper::INSTALL_PATH));
+    a_user_without_rights_is_told_which(&vm, "viewer").await;
+    a_user_without_rights_is_told_which(&vm, "ops").await;
+    an_outdated_helper_is_named(&vm).await;
+    vm.install(helper::SCRIPT);
+    one_round_trip_reads_both_tenants(&vm).await;
+    a_user_without_rights_is_told_which(&vm, "viewer").await;
+    a_rule_counts_first_packets(&vm).await;
+    wrong_identities_are_told_apart(&vm).await;
+    faults_show(&vm).await;
+    a_closed_door_and_a_stopped_node(&vm).await;
+    eprintln!("exit_node_vm: {:.1} minutes", started.elapsed().as_secs_f64() / 60.0);
+}
