@@ -235,6 +235,13 @@ impl Pty {
         }
     }
 
+    /// Takes the next output and says how many bytes it was; `None` when none comes within `limit`.
+    pub fn take_next(&mut self, limit: Duration) -> Option<usize> {
+        let chunk = self.chunks.recv_timeout(limit).ok()?;
+        self.take(&chunk);
+        Some(chunk.len())
+    }
+
     /// The row that shows `text`, from 0.
     #[track_caller]
     pub fn row_of(&self, text: &str) -> u16 {
