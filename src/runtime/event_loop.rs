@@ -41,6 +41,8 @@ pub enum End {
     Signal(Signal),
     /// The terminal went away.
     TerminalLost,
+    /// A panic in some thread; the terminal was given back before its message was printed.
+    Panicked,
 }
 
 /// The parts of a running console that effects act on.
@@ -65,6 +67,7 @@ enum Event {
     Picture,
     Wake,
     Frame,
+    Panic,
 }
 
 /// Runs the console until it ends; the terminal is given back before this returns.
@@ -107,19 +110,23 @@ impl Running {
         self.draw();
         loop {
             let event = self.next().await;
+            self.tell_time();
             self.take(event);
-            while self.end.is_none() {
+            while self.end.is_none() && !self.frame_is_due() {
                 let Some(event) = self.ready().await else { break };
                 self.take(event);
             }
             if let Some(end) = self.end {
                 return end;
             }
-            // A panic in any thread has given the terminal back: nothing more can be shown.
-            if self.terminal.output().failed() || !guard::is_entered() {
+            if self.terminal.output().failed() {
                 return End::TerminalLost;
             }
-            if self.dirty && Instant::now() >= self.next_frame {
+            if self.frame_is_due() {
+                // Input comes first, so that without this an endless stream of it would hide every picture.
+                if self.pictures.has_changed().unwrap_or(false) {
+                    self.take(Event::Picture);
+                }
                 self.draw();
             }
         }
@@ -130,6 +137,7 @@ impl Running {
         let (wake, clock) = (self.wake, Arc::clone(&self.clock));
         tokio::select! {
             biased;
+            () = guard::panicked() => Event::Panic,
             signal = self.signals.next() => Event::Signal(signal),
             input = self.terminal.input() => Event::Input(input),
             Ok(()) = self.pictures.changed() => Event::Picture,
@@ -152,13 +160,10 @@ impl Running {
     fn take(&mut self, event: Event) {
         match event {
             Event::Frame => {}
-            Event::Wake => {
-                self.wake = None;
-                self.fold(Msg::Now((self.clock)()));
-            }
+            Event::Panic => self.end = Some(End::Panicked),
+            Event::Wake => self.dirty = true,
             Event::Picture => {
                 let picture = Arc::clone(&self.pictures.borrow_and_update());
-                self.fold(Msg::Now((self.clock)()));
                 self.fold(Msg::Inventory(picture));
             }
             Event::Input(Some(Ok(input))) => self.fold(Msg::Input(input)),
@@ -170,6 +175,22 @@ impl Running {
                 self.fold(Msg::Shutdown);
                 self.end = Some(End::Signal(signal));
             }
+        }
+    }
+
+    fn frame_is_due(&self) -> bool {
+        self.dirty && Instant::now() >= self.next_frame
+    }
+
+    /// Comes before every batch of messages: what they set in motion counts from now. No reason to draw by itself.
+    fn tell_time(&mut self) {
+        let now = (self.clock)();
+        if self.wake.is_some_and(|at| at <= now) {
+            self.wake = None;
+            self.dirty = true;
+        }
+        for effect in update(&mut self.model, Msg::Now(now)) {
+            self.apply(effect);
         }
     }
 
