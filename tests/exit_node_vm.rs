@@ -19,12 +19,18 @@ use std::fs;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use deevnet_console::backends::exit_node::error::Error;
 use deevnet_console::backends::exit_node::model::{Reading, SnatRule, UnreadKind};
 use deevnet_console::backends::exit_node::transport::SshOptions;
 use deevnet_console::backends::exit_node::{Client, helper};
+use deevnet_console::inventory::feed::{Clients, Feed};
+use deevnet_console::inventory::{Class, Demand, Inventory, Layer, Presence};
+use deevnet_console::lab::{Lab, LabOptions};
+use deevnet_console::runtime::clock;
+use deevnet_console::site::Site;
 use deevnet_console::site::model::{ExitNodeSite, Transport};
 use exit_node_common::{expected, lookups, signals};
 
@@ -245,6 +251,48 @@ async fn a_rule_counts_first_packets(vm: &Vm) {
     assert!(after.at > before.at);
 }
 
+/// One site of both: the lab's Proxmox and this node, read by the console's own workers and joined.
+async fn the_console_joins_it_with_proxmox(vm: &Vm) {
+    let options = LabOptions {
+        tenants: Some(2),
+        workloads: Some(1),
+        faults: Vec::new(),
+        seed: 1,
+        clock: clock::system(),
+        program: PathBuf::from(env!("CARGO_BIN_EXE_deevnet-console")),
+        dir: None,
+    };
+    let lab = Lab::start(options).await.unwrap();
+    let site = Arc::new(Site::parse(&lab.site_toml(), &lab.dir().join("site.toml")).unwrap());
+    let mut clients = Clients::connect(&site).await;
+    let node = site.exit_nodes.first().unwrap().name.clone();
+    clients.exit_nodes = vec![(node, Ok(vm.login("ops")))];
+    let mut feed = Feed::start(&site, clients, &clock::system());
+    feed.demand(Demand { live_counters: true, ..Demand::default() });
+    let joined = |inv: &Inventory, total: u64| {
+        let tdemo = inv.vrfs.iter().find(|v| &*v.tenant == "tdemo");
+        tdemo.and_then(|v| v.flow.as_ref().ok()).is_some_and(|flow| flow.total >= total)
+    };
+    let healthy = |inv: &Inventory| {
+        let present = |layer: &Layer| layer.presence == Presence::Present;
+        inv.tenants.len() == 2 && inv.tenants.iter().all(|t| present(&t.layers.fabric) && present(&t.layers.node))
+    };
+    let first = feed.inventory.wait_for(|inv| healthy(inv) && joined(inv, 0));
+    let first = Arc::clone(&*tokio::time::timeout(DEADLINE, first).await.expect("both tenants present").unwrap());
+    for vrf in &first.vrfs {
+        let words: Vec<_> = vrf.facts.iter().map(|f| (f.label, f.word.as_str(), f.class)).collect();
+        assert_eq!(vrf.class, Class::Fine, "{}: {words:?}", vrf.tenant);
+    }
+    assert_eq!(first.attention, Vec::new());
+    let before = first.vrfs.first().unwrap().flow.as_ref().unwrap().total;
+    vm.guest("site traffic >/dev/null");
+    let moved = feed.inventory.wait_for(|inv| joined(inv, before + 2));
+    let moved = Arc::clone(&*tokio::time::timeout(DEADLINE, moved).await.expect("the counter moves").unwrap());
+    let rate = moved.vrfs.first().unwrap().flow.as_ref().unwrap().per_second;
+    assert!(rate.is_some_and(|r| r > 0.0), "{rate:?}");
+    lab.shutdown().await;
+}
+
 async fn wrong_identities_are_told_apart(vm: &Vm) {
     let refused = |client: Client| async move { client.read(DEADLINE, &[]).await.unwrap_err() };
     let changed = refused(vm.client("ops", &vm.known_hosts("key.pub"))).await;
@@ -286,7 +334,7 @@ async fn a_closed_door_and_a_stopped_node(vm: &Vm) {
     assert!(matches!(stopped, Error::ConnectionRefused { .. }), "{stopped:?}");
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn the_client_reads_a_real_exit_node() {
     let started = Instant::now();
     let vm = match boot() {
@@ -304,6 +352,7 @@ async fn the_client_reads_a_real_exit_node() {
     one_round_trip_reads_both_tenants(&vm).await;
     a_user_without_rights_is_told_which(&vm, "viewer").await;
     a_rule_counts_first_packets(&vm).await;
+    the_console_joins_it_with_proxmox(&vm).await;
     wrong_identities_are_told_apart(&vm).await;
     faults_show(&vm).await;
     a_closed_door_and_a_stopped_node(&vm).await;

@@ -97,6 +97,19 @@ pub fn did_you_mean<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str
     nearest(word, candidates).map(|c| format!("did you mean \"{c}\"?"))
 }
 
+/// Compares the part of a document after its marker with what the program generates; `UPDATE_DOCS=1` writes it.
+#[cfg(test)]
+pub fn check_generated(path: &str, generated: &str) {
+    const MARKER: &str = "<!-- generated from here on -->\n";
+    let document = std::fs::read_to_string(path).unwrap();
+    let (head, tail) = document.split_once(MARKER).unwrap_or_else(|| panic!("{path} has no marker"));
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        std::fs::write(path, format!("{head}{MARKER}{generated}")).unwrap();
+        return;
+    }
+    assert_eq!(tail, generated, "{path} is out of date: run this test with UPDATE_DOCS=1");
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -52,7 +52,11 @@ struct Word {
 /// Text in the form in which it is compared: lower case, without accents.
 #[must_use]
 pub fn fold(text: &str) -> String {
-    text.chars().map(|c| to_lower_case(normalize(c))).collect()
+    if text.is_ascii() { text.to_ascii_lowercase() } else { text.chars().map(fold_char).collect() }
+}
+
+fn fold_char(c: char) -> char {
+    if c.is_ascii() { c.to_ascii_lowercase() } else { to_lower_case(normalize(c)) }
 }
 
 /// The cells of a row, folded, in one piece: what filters look at.
@@ -67,7 +71,7 @@ impl RowText {
             if i > 0 {
                 out.push(PART);
             }
-            out.extend(cell.chars().filter(|c| *c != PART).map(|c| to_lower_case(normalize(c))));
+            out.extend(cell.chars().filter(|c| *c != PART).map(fold_char));
         }
         Self(out.into_boxed_str())
     }
@@ -139,7 +143,7 @@ fn term(word: &Word, columns: &[Column]) -> Result<Option<Term>, String> {
         }
         _ => (None, rest),
     };
-    let text = fold(text);
+    let text = fold(text).replace(PART, "");
     let literal = word.quoted || column.is_some() || text.chars().count() > LONG;
     Ok((!text.is_empty()).then_some(Term { negated, column, literal, text }))
 }
@@ -182,20 +186,25 @@ impl Judge {
     fn holds(&mut self, term: &Term, row: &RowText) -> bool {
         match term.column {
             Some(at) => row.cells().nth(at).is_some_and(|cell| cell.contains(&term.text)),
-            None if term.literal => row.cells().any(|cell| cell.contains(&term.text)),
-            None => row.cells().any(|cell| self.fuzzy(cell, &term.text)),
+            None if row.0.contains(&term.text) => true,
+            None if term.literal || !in_order(&row.0, &term.text) => false,
+            None => row.cells().any(|cell| in_order(cell, &term.text) && self.fuzzy(cell, &term.text)),
         }
     }
 
     fn fuzzy(&mut self, cell: &str, text: &str) -> bool {
-        if cell.contains(text) {
-            return true;
-        }
         let needle = Utf32Str::new(text, &mut self.needle);
         let hay = Utf32Str::new(cell, &mut self.hay);
         let least = WORTH * needle.len();
         self.matcher.fuzzy_match(hay, needle).is_some_and(|score| usize::from(score) >= least)
     }
+}
+
+/// Whether the characters of `text` occur in `row` in this order: what no fuzzy match can do without. It decides
+/// most rows, and most cells of the others, before the matcher is asked.
+fn in_order(row: &str, text: &str) -> bool {
+    let mut rest = row.chars();
+    text.chars().all(|c| rest.any(|r| r == c))
 }
 
 impl Query {

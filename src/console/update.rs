@@ -178,7 +178,7 @@ fn unknown(model: &mut Model, mode: Mode, keys: &[Key]) {
     }
     let ascii = model.look.glyphs.ascii;
     let help = model.keymap.key_for(mode, "help", ascii);
-    let help = help.map_or_else(|| ":help".to_owned(), |key| key);
+    let help = help.unwrap_or_else(|| ":help".to_owned());
     let keys = crate::text::clean(&keymap::display(keys, ascii)).into_owned();
     model.notice = Some(Notice::info(format!("{keys} does nothing here. {help} shows the keys")));
 }

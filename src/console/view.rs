@@ -15,7 +15,6 @@ use super::model::{Layout, Model, Screen};
 use super::msg::Screenful;
 use super::screens;
 use super::widgets::canvas::{Bit, Canvas};
-use crate::inventory::{Inventory, ObjectId};
 use ctx::Ctx;
 
 /// Draws the model.
@@ -78,27 +77,4 @@ fn compact_board(canvas: &mut Canvas<'_>, ctx: &Ctx<'_>, area: Rect, tenant: &Ar
     let scope = Scope::Tenant(Arc::clone(tenant));
     let opts = screens::list::Options { tabbed: true, ..screens::list::Options::default() };
     screens::list::draw(canvas, ctx, rest, (ctx.model.tab, &scope), opts);
-}
-
-/// What an object is called on screen.
-#[must_use]
-pub fn subject(inv: &Inventory, id: &ObjectId) -> String {
-    match id {
-        ObjectId::Tenant(name) => name.to_string(),
-        ObjectId::Vrf(tenant, node) => format!("{tenant} on {}", inv.site.short_name(node)),
-        ObjectId::VrfFact(tenant, _, label) => format!("{tenant} · {label}"),
-        ObjectId::Route(tenant, _, route) => format!("{tenant} · {route}"),
-        ObjectId::Vnet(vnet) => format!("VNet {vnet}"),
-        ObjectId::Workload(vmid) => inv
-            .workloads
-            .iter()
-            .find(|w| w.vmid == *vmid)
-            .map_or_else(|| format!("VM {vmid}"), |w| format!("{}/{}", w.tenant, w.name)),
-        ObjectId::Node(node) => inv.site.short_name(node).to_owned(),
-        ObjectId::Zone(zone) => format!("zone {zone}"),
-        ObjectId::Pending(kind, id) => format!("{kind} {id}"),
-        ObjectId::Source(source) => source.words().to_owned(),
-        ObjectId::Task(upid) => upid.to_string(),
-        ObjectId::Attention(text) => text.to_string(),
-    }
 }

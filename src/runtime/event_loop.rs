@@ -166,7 +166,11 @@ impl Running {
                 let picture = Arc::clone(&self.pictures.borrow_and_update());
                 self.fold(Msg::Inventory(picture));
             }
-            Event::Input(Some(Ok(input))) => self.fold(Msg::Input(input)),
+            Event::Input(Some(Ok(input))) => {
+                // What a key starts (the board following the rail) is timed from now, not from the last wake-up.
+                self.fold(Msg::Now((self.clock)()));
+                self.fold(Msg::Input(input));
+            }
             Event::Input(_) => self.end = Some(End::TerminalLost),
             Event::Signal(Signal::Stop) => self.suspend(),
             Event::Signal(Signal::Continue) => self.continued(),

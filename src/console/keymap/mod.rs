@@ -5,6 +5,8 @@
 
 mod keys;
 mod load;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
 

@@ -32,8 +32,8 @@ const COLUMNS: [Column; 11] = [
     words("underlay", "UNDERLAY", 8, 16, 50),
     fixed("zones", "ZONES", 5, Align::Right, 110),
     fixed("sdn", "SDN", 4, Align::Left, 40),
-    words("frr", "FRR", 6, 10, 30),
-    words("pve", "PVE", 6, 10, 20),
+    fixed("frr", "FRR", 6, Align::Left, 30),
+    fixed("pve", "PVE", 6, Align::Left, 20),
     fixed("state", "STATE", 9, Align::Left, 255),
 ];
 

@@ -16,6 +16,8 @@ mod vrf_facts;
 mod vrfs;
 mod workloads;
 
+pub use tenants::layer_cell;
+
 use super::list::{Align, Cell, Column, Cutting, ListDef, ListId, SortKey};
 use crate::inventory::{Class, FieldDiff, Gap, Seen};
 
@@ -58,9 +60,9 @@ pub const fn def(id: ListId) -> &'static ListDef {
     }
 }
 
-/// A column that keeps its full text or leaves.
+/// A column that keeps its full text or leaves. Nothing that belongs there is longer than an IPv6 address.
 const fn fixed(key: &'static str, title: &'static str, min: u16, align: Align, keep: u8) -> Column {
-    Column { key, title, min, max: 64, align, cutting: Cutting::Never, keep }
+    Column { key, title, min, max: 40, align, cutting: Cutting::Never, keep }
 }
 
 /// A column of text, cut at the end between `min` and `max` cells.

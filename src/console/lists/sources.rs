@@ -41,11 +41,11 @@ fn at(inv: &Inventory, i: usize) -> Option<(SourceId, &SourceHealth)> {
 /// Status in glyph and word.
 pub fn state(status: SourceStatus) -> Cell {
     match status {
-        SourceStatus::Off => Cell { role: Role::Muted, ..Cell::state(Class::Absent, "off") },
+        SourceStatus::Off => Cell::muted("○ off"),
         SourceStatus::Loading => Cell::state(Class::Progress, "loading"),
         SourceStatus::Fresh => Cell::state(Class::Fine, "fresh"),
-        SourceStatus::Stale => Cell::state(Class::Warning, "stale"),
-        SourceStatus::Denied => Cell::state(Class::Unknown, "denied"),
+        SourceStatus::Stale => Cell { role: Role::Stale, ..Cell::text("◐ stale") },
+        SourceStatus::Denied => Cell { role: Role::Denied, ..Cell::text("⊘ denied") },
         SourceStatus::Failed => Cell::state(Class::Fault, "no answer"),
     }
 }

@@ -2,8 +2,8 @@
 
 use super::super::list::{Align, Cell, Column, Cx, ListDef, ListId, SortKey};
 use super::{by_class, fixed, maybe, number, word, words};
-use crate::console::widgets::format::plural;
-use crate::inventory::{Class, Inventory, Layer, ObjectId, SourceId, Tenant, TenantStatus};
+use crate::console::widgets::format::{self, plural};
+use crate::inventory::{Class, Inventory, Layer, ObjectId, SourceId, SourceStatus, Tenant, TenantStatus};
 
 /// Definition.
 pub static DEF: ListDef = ListDef {
@@ -46,15 +46,15 @@ fn cell(cx: Cx<'_>, i: usize, key: &'static str) -> Cell {
         "status" => status(t.status),
         "subnet" => Cell::text(t.subnet.to_string()),
         "vms" => Cell::text(vms(cx.inv, t)),
-        "worst" => worst(t).map_or_else(
-            || Cell::state(Class::Fine, "fine"),
-            |(name, layer)| Cell::state(layer.class, format!("{name}: {}", layer.words)),
+        "worst" => worst(cx, t),
+        key => letter(t, key).map_or_else(
+            || Cell::text(""),
+            |(c, layer)| {
+                let shown = layer_cell(cx, c, layer);
+                let text = if shown.class.is_none() { "○" } else { "" };
+                Cell { text: text.into(), ..shown }
+            },
         ),
-        key => match letter(t, key) {
-            Some(layer) if layer.is_off() => Cell::muted("○"),
-            Some(layer) => Cell::state(layer.class, ""),
-            None => Cell::text(""),
-        },
     }
 }
 
@@ -66,21 +66,40 @@ fn sort_key(inv: &Inventory, i: usize, key: &'static str) -> SortKey {
         "status" => word(&status(t.status).text),
         "subnet" => number(u32::from(t.subnet.network())),
         "vms" => number(t.workloads.end.saturating_sub(t.workloads.start)),
-        "worst" => by_class(worst(t).map_or(Class::Fine, |(_, layer)| layer.class)),
-        key => maybe(letter(t, key), |layer| by_class(layer.class)),
+        "worst" => by_class(worst_layer(t).map_or(Class::Fine, |(_, _, layer)| layer.class)),
+        key => maybe(letter(t, key), |(_, layer)| by_class(layer.class)),
     }
 }
 
-fn letter<'a>(t: &'a Tenant, key: &str) -> Option<&'a Layer> {
-    let l = &t.layers;
-    match key {
-        "f" => Some(&l.fabric),
-        "n2" => Some(&l.node),
-        "d" => Some(&l.dns),
-        "r" => Some(&l.resolver),
-        "w" => Some(&l.workloads),
-        "b" => Some(&l.bootstrap),
-        _ => None,
+/// The layer behind a column, with its letter.
+fn letter<'a>(t: &'a Tenant, key: &str) -> Option<(char, &'a Layer)> {
+    let keys = ["f", "n2", "d", "r", "w", "b"];
+    let at = keys.iter().position(|k| *k == key)?;
+    t.layers.all().into_iter().nth(at).map(|(letter, _, layer)| (letter, layer))
+}
+
+/// The source that a layer, by its letter, is read from.
+const fn source_of(letter: char) -> SourceId {
+    match letter {
+        'N' => SourceId::Exit,
+        'D' => SourceId::Dns,
+        'R' => SourceId::Fw,
+        'B' => SourceId::Boot,
+        _ => SourceId::Pve,
+    }
+}
+
+/// A layer in glyph and words. While its source is old or refused nothing is claimed: the layer reads as unknown.
+pub fn layer_cell(cx: Cx<'_>, letter: char, layer: &Layer) -> Cell {
+    if layer.is_off() {
+        return Cell::muted("○ off");
+    }
+    let health = cx.inv.sources.get(source_of(letter));
+    let late = || health.age(cx.now).map(format::late_age).unwrap_or_default();
+    match health.status(cx.now) {
+        SourceStatus::Stale => Cell::state(Class::Unknown, format!("stale {}", late())),
+        SourceStatus::Denied if layer.gap.is_none() => Cell::state(Class::Unknown, "denied"),
+        _ => Cell::state(layer.class, layer.words.clone()),
     }
 }
 
@@ -103,14 +122,23 @@ fn vms(inv: &Inventory, t: &Tenant) -> String {
     format!("{}/{}", all.iter().filter(|w| w.status == "running").count(), all.len())
 }
 
-/// The worst layer, unless every layer is fine, absent without harm, or not run.
-fn worst(t: &Tenant) -> Option<(&'static str, &Layer)> {
+/// The worst layer, unless every layer is fine, absent without harm, off or not run.
+fn worst_layer(t: &Tenant) -> Option<(char, &'static str, &Layer)> {
     t.layers
         .all()
         .into_iter()
-        .map(|(_, name, layer)| (name, layer))
-        .filter(|(_, layer)| layer.class > Class::Unknown || (layer.class == Class::Unknown && !layer.is_off()))
-        .max_by_key(|(_, layer)| layer.class)
+        .filter(|(_, _, layer)| layer.class >= Class::Unknown && !layer.is_off())
+        .max_by_key(|(_, _, layer)| layer.class)
+}
+
+/// The worst of what is claimed, in words.
+fn worst(cx: Cx<'_>, t: &Tenant) -> Cell {
+    let named = |(letter, name, layer): (char, &str, &Layer)| {
+        let cell = layer_cell(cx, letter, layer);
+        Cell { text: format!("{name}: {}", cell.text), ..cell }
+    };
+    let unknown = || t.layers.all().into_iter().map(named).find(|cell| cell.class == Some(Class::Unknown));
+    worst_layer(t).map(named).or_else(unknown).unwrap_or_else(|| Cell::state(Class::Fine, "fine"))
 }
 
 fn detail(cx: Cx<'_>, i: usize) -> Vec<Vec<Cell>> {
@@ -121,9 +149,12 @@ fn detail(cx: Cx<'_>, i: usize) -> Vec<Vec<Cell>> {
             .into_iter()
             .skip(range.start)
             .take(range.len())
-            .flat_map(|(_, name, layer)| match layer.is_off() {
-                true => vec![Cell::muted(format!("{name} ○ off"))],
-                false => vec![Cell::muted(name), Cell::state(layer.class, layer.words.clone())],
+            .flat_map(|(letter, name, layer)| {
+                let cell = layer_cell(cx, letter, layer);
+                match cell.class {
+                    Some(_) => vec![Cell::muted(name), cell],
+                    None => vec![Cell::muted(format!("{name} {}", cell.text))],
+                }
             })
             .collect()
     };

@@ -29,7 +29,7 @@ const COLUMNS: [Column; 11] = [
     fixed("vrf", "VRF", 8, Align::Left, 70),
     fixed("vni", "VNI", 5, Align::Right, 90),
     fixed("link", "LINK", 4, Align::Left, 255),
-    words("default", "DEFAULT", 12, 40, 80),
+    words("default", "DEFAULT", 17, 40, 80),
     fixed("rules", "RULES", 3, Align::Right, 60),
     fixed("conns", "NEW CONNS", 9, Align::Right, 50),
     fixed("rate", "NEW/S", 5, Align::Right, 55),
@@ -101,21 +101,25 @@ fn detail(cx: Cx<'_>, i: usize) -> Vec<Vec<Cell>> {
         v.facts
             .iter()
             .filter(|f| !f.label.eq_ignore_ascii_case("SNAT"))
-            .map(|f| vec![Cell::muted(f.label), Cell::text(f.value.clone()), Cell::state(f.class, f.word.clone())]),
+            .map(|f| vec![label(f.label), Cell::text(f.value.clone()), Cell::state(f.class, f.word.clone())]),
     );
     lines.extend(diff_lines(&v.diffs));
     lines
 }
 
+fn label(text: &str) -> Cell {
+    Cell::muted(format!("{text:<13}"))
+}
+
 /// Each translation rule with what it counted, or why the rules are not known.
-pub fn translation(cx: Cx<'_>, v: &Vrf) -> Vec<Vec<Cell>> {
+fn translation(cx: Cx<'_>, v: &Vrf) -> Vec<Vec<Cell>> {
     let rules = match &v.snat {
         Ok(rules) => rules,
         Err(gap) => return vec![gap_line(gap)],
     };
     let state = fact(v, "SNAT").map_or_else(super::none, |f| Cell::state(f.class, f.word.clone()));
     if rules.is_empty() {
-        return vec![vec![Cell::muted("SNAT"), Cell::text("no rule"), state]];
+        return vec![vec![label("SNAT"), Cell::text("no rule"), state]];
     }
     rules
         .iter()
@@ -124,7 +128,7 @@ pub fn translation(cx: Cx<'_>, v: &Vrf) -> Vec<Vec<Cell>> {
             let out = rule.out_interface.as_deref().unwrap_or("any interface");
             let to = rule.to_source.map_or_else(|| "the interface's own address".into(), |a| a.to_string());
             let mut line = vec![
-                Cell::muted("SNAT"),
+                label("SNAT"),
                 Cell::text(format!("{source} out {out} to {to}")),
                 state.clone(),
                 Cell::text(format!("{} new connections", format::count(rule.new_connections))),

@@ -120,8 +120,8 @@ fn identity(cx: Cx<'_>, w: &Workload) -> Vec<Cell> {
     let name = w.vm_name.as_deref().unwrap_or("without a name");
     vec![
         Cell::text(format!("VM {name} on {}", cx.inv.site.short_name(&w.node))),
-        labelled("MAC", &w.mac),
         labelled("bridge", &w.bridge),
+        labelled("MAC", &w.mac),
         labelled("UUID", &w.uuid),
     ]
 }

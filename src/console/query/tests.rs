@@ -86,8 +86,8 @@ fn case_and_accents_do_not_matter() {
 #[test]
 fn marks_lie_in_the_cell() {
     let (query, _) = parse("serv state:run !x", columns());
-    assert_eq!(query.marks(1, "Services"), [0..4]);
-    assert_eq!(query.marks(4, "running"), [0..3]);
+    assert_eq!(query.marks(1, "Services"), vec![0usize..4]);
+    assert_eq!(query.marks(4, "running"), vec![0usize..3]);
     assert!(query.marks(1, "running").is_empty());
 }
 

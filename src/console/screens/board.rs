@@ -5,12 +5,13 @@ use std::sync::Arc;
 use ratatui::layout::Rect;
 
 use super::{pane, rail, tabs};
-use crate::console::list::{ListId, Scope};
+use crate::console::list::{Cell, Cx, ListId, Scope};
+use crate::console::lists;
 use crate::console::model::{Layout, Screen};
 use crate::console::view::ctx::Ctx;
 use crate::console::widgets::canvas::{Bit, Canvas};
 use crate::console::widgets::frame::{Titles, boxed};
-use crate::inventory::{Class, Layer, Tenant};
+use crate::inventory::{Class, Tenant};
 
 /// Columns of the rail, borders included.
 const RAIL: u16 = 28;
@@ -19,7 +20,7 @@ const RAIL: u16 = 28;
 pub fn draw(canvas: &mut Canvas<'_>, ctx: &Ctx<'_>, area: Rect) {
     rail::draw(canvas, ctx, Rect { width: RAIL, ..area });
     let board = Rect { x: area.x + RAIL, width: area.width.saturating_sub(RAIL), ..area };
-    let rows = ctx.rows(ListId::Tenants, &Scope::All);
+    let rows = ctx.rail();
     let pointed = || rows.selected().and_then(|i| ctx.inv().tenants.get(i)).map(|t| Arc::clone(&t.name));
     let name = match ctx.model.screen() {
         Screen::Board { tenant } => Some(Arc::clone(tenant)),
@@ -43,7 +44,7 @@ fn panes(canvas: &mut Canvas<'_>, ctx: &Ctx<'_>, area: Rect, name: &Arc<str>) {
     }
     let [summary_at, rest] = rows(Rect { y: area.y + tab_row, height: area.height - tab_row, ..area }, [4, 0]);
     match ctx.inv().tenant(name) {
-        Some(tenant) => summary(canvas, summary_at, tenant),
+        Some(tenant) => summary(canvas, ctx.cx, summary_at, tenant),
         None => gone(canvas, ctx, summary_at, name),
     }
     let draw = |canvas: &mut Canvas<'_>, area, list| pane::draw(canvas, ctx, area, list, &scope);
@@ -115,49 +116,50 @@ const fn halves(area: Rect) -> [Rect; 2] {
     [Rect { width: left, ..area }, Rect { x: area.x + left, width: area.width - left, ..area }]
 }
 
+/// Three columns, the first a little wider: its table has more that must not be cut.
 const fn thirds(area: Rect) -> [Rect; 3] {
-    let third = area.width / 3;
-    let (second, last) = (area.x + third, area.x + 2 * third);
+    let third = area.width / 3 - 2;
+    let (second, last) = (area.x + third + 4, area.x + 2 * third + 4);
     [
-        Rect { width: third, ..area },
+        Rect { width: third + 4, ..area },
         Rect { x: second, width: third, ..area },
-        Rect { x: last, width: area.width - 2 * third, ..area },
+        Rect { x: last, width: area.width - 2 * third - 4, ..area },
     ]
 }
 
 /// The six layers in words, and what is derived from the index.
-pub fn summary(canvas: &mut Canvas<'_>, area: Rect, tenant: &Tenant) {
+fn summary(canvas: &mut Canvas<'_>, cx: Cx<'_>, area: Rect, tenant: &Tenant) {
     let titles = Titles {
-        right: vec![Bit::muted(derived(tenant))],
+        right: vec![Bit::muted(if area.width < 88 { short(tenant) } else { derived(tenant) })],
         ..Titles::new(format!("{} · index {} · {}", tenant.name, tenant.index, status(tenant)))
     };
     let inside = boxed(canvas, area, &titles);
-    let layers = &tenant.layers;
     let quarter = inside.width / 4;
-    let egress = Layer::known(crate::inventory::Presence::Unknown, Class::NotRun, "not run here");
-    let places: [(u16, u16, u16, &str, &Layer); 7] = [
-        (0, 0, 1, "fabric", &layers.fabric),
-        (1, 0, 1, "node", &layers.node),
-        (2, 0, 1, "dns", &layers.dns),
-        (3, 0, 1, "resolver", &layers.resolver),
-        (0, 1, 2, "workloads", &layers.workloads),
-        (2, 1, 1, "bootstrap", &layers.bootstrap),
-        (3, 1, 1, "egress", &egress),
-    ];
-    for (column, row, span, word, layer) in places {
-        if row >= inside.height {
-            continue;
+    let (first, second) = (["fabric", "node", "dns", "resolver"], ["workloads", "", "bootstrap", "egress"]);
+    for (y, names) in (inside.y..inside.bottom()).zip([first, second]) {
+        for (column, name) in (0..4u16).zip(names) {
+            let span = if name == "workloads" { 2 } else { 1 };
+            let bits = match tenant.layers.all().into_iter().find(|(_, n, _)| *n == name) {
+                Some((letter, _, layer)) => layer_bits(canvas, name, lists::layer_cell(cx, letter, layer)),
+                None if name == "egress" => layer_bits(canvas, name, no_verdict(quarter)),
+                None => continue,
+            };
+            let width = (quarter * span).saturating_sub(1);
+            canvas.bits((inside.x + 1 + quarter * column, y), width, &bits);
         }
-        let bits = layer_bits(canvas, word, layer);
-        let width = (quarter * span).saturating_sub(1);
-        canvas.bits((inside.x + 1 + quarter * column, inside.y + row), width, &bits);
     }
 }
 
+/// Egress has a verdict only after a check.
+fn no_verdict(width: u16) -> Cell {
+    Cell::state(Class::NotRun, if width > 20 { "not run here" } else { "not run" })
+}
+
 /// A layer as `node ✗ no SNAT rule`.
-#[must_use]
-pub fn layer_bits(canvas: &Canvas<'_>, word: &str, layer: &Layer) -> Vec<Bit> {
-    vec![Bit::muted(format!("{word} ")), canvas.glyph(layer.class), Bit::text(" "), Bit::text(layer.words.clone())]
+fn layer_bits(canvas: &Canvas<'_>, name: &'static str, cell: Cell) -> Vec<Bit> {
+    let mut bits = vec![Bit::muted(name), Bit::text(" ")];
+    bits.extend(canvas.cell_bits(&cell));
+    bits
 }
 
 /// Numbers that follow from the index.
@@ -165,6 +167,11 @@ pub fn layer_bits(canvas: &Canvas<'_>, word: &str, layer: &Layer) -> Vec<Bit> {
 pub fn derived(tenant: &Tenant) -> String {
     let (first, last) = (tenant.vnet_vni, tenant.vnet_vni + 9);
     format!("VRF {} · VNets {first}–{last} · {}", tenant.vrf_vni, tenant.subnet)
+}
+
+/// The same where there is less room.
+fn short(tenant: &Tenant) -> String {
+    format!("VRF {} · {}", tenant.vrf_vni, tenant.subnet)
 }
 
 fn status(tenant: &Tenant) -> &'static str {

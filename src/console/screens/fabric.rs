@@ -40,8 +40,7 @@ fn block(canvas: &mut Canvas<'_>, area: Rect, (title, lines): &(&str, Vec<Vec<Ce
         rule(canvas, Rect { height: 1, ..area }, &Titles::new(*title));
     }
     for (y, line) in (area.y + 1..area.y + height).zip(lines) {
-        let bits = canvas.line_bits(line);
-        canvas.bits((area.x + 2, y), area.width.saturating_sub(3), &bits);
+        canvas.line((area.x + 2, y), area.width.saturating_sub(3), line);
     }
     Rect { y: area.y + height, height: area.height - height, ..area }
 }
@@ -70,8 +69,11 @@ fn pending(canvas: &mut Canvas<'_>, ctx: &Ctx<'_>, area: Rect, height: u16) -> R
         let inside = Rect { y: area.y + 1, height: height - 1 - note, ..area };
         pane::body(canvas, ctx, inside, &rows, &saying);
         if note > 0 {
-            let text =
-                "\"?\" marks an author taken from the task log: Proxmox does not record who edited an SDN object.";
+            let text = if area.width < 100 {
+                "\"?\" marks a guess from the task log: Proxmox records no author of an edit."
+            } else {
+                "\"?\" marks an author taken from the task log: Proxmox does not record who edited an SDN object."
+            };
             canvas.bits((area.x + 2, inside.bottom()), area.width.saturating_sub(3), &[Bit::muted(text)]);
         }
     }
@@ -116,7 +118,7 @@ fn underlay(ctx: &Ctx<'_>) -> Vec<Vec<Cell>> {
 }
 
 fn labelled<T>(label: &str, value: &Seen<T>, cells: impl FnOnce(&T) -> Vec<Cell>) -> Vec<Cell> {
-    let mut line = vec![Cell::muted(format!("{label:<11}"))];
+    let mut line = vec![Cell::muted(format!("{label:<12}"))];
     match value {
         Ok(v) => {
             let cells = cells(v);
@@ -152,7 +154,7 @@ fn unknown(ctx: &Ctx<'_>) -> Vec<Vec<Cell>> {
         .iter()
         .flat_map(|(id, health)| {
             health.gaps.iter().map(move |gap| {
-                vec![Cell::muted(format!("{:<11}", id.label())), Cell::state(Class::Unknown, gap.why.to_string())]
+                vec![Cell::muted(format!("{:<12}", id.label())), Cell::state(Class::Unknown, gap.why.to_string())]
             })
         })
         .collect()

@@ -61,14 +61,14 @@ pub fn draw(
         let titles = Titles { right: subject_numbers(ctx, &rows), ..Titles::new(subject(ctx, &rows)) };
         rule(canvas, Rect { y, height: 1, ..area }, &titles);
         y += 1;
-        y += detail(canvas, ctx, Rect { y, height: details, ..area }, &rows);
-        bottom_rule(canvas, ctx, Rect { y, height: 1, ..area }, &rows);
     } else {
         bottom_rule(canvas, ctx, Rect { y, height: 1, ..area }, &rows);
         y += 1;
-        y += detail(canvas, ctx, Rect { y, height: details, ..area }, &rows);
     }
-    let _ = y;
+    detail(canvas, ctx, Rect { y, height: details, ..area }, &rows);
+    if titled > 0 {
+        bottom_rule(canvas, ctx, Rect { y: y + details, height: 1, ..area }, &rows);
+    }
     Rect { y: area.bottom() - below, height: below, ..area }
 }
 
@@ -143,14 +143,15 @@ fn bottom_rule(canvas: &mut Canvas<'_>, ctx: &Ctx<'_>, area: Rect, rows: &Rows<'
         }
         _ => {}
     }
-    rule(canvas, area, &Titles { right: vec![Bit::muted(parts.join(" · "))], ..Titles::default() });
+    let right = if parts.is_empty() { Vec::new() } else { vec![Bit::muted(parts.join(" · "))] };
+    rule(canvas, area, &Titles { right, ..Titles::default() });
 }
 
 /// What the selected row is called.
 #[must_use]
 pub fn subject(ctx: &Ctx<'_>, rows: &Rows<'_>) -> String {
     let id = rows.selected().and_then(|i| (rows.def.id_of)(ctx.inv(), i));
-    id.map_or_else(String::new, |id| crate::console::view::subject(ctx.inv(), &id))
+    id.map_or_else(String::new, |id| crate::console::nav::name_of(ctx.inv(), &id))
 }
 
 /// The numbers of the selected row, for the right end of its title.
@@ -167,14 +168,24 @@ fn subject_numbers(ctx: &Ctx<'_>, rows: &Rows<'_>) -> Vec<Bit> {
     text.into_iter().map(Bit::muted).collect()
 }
 
-/// Draws the detail lines of the selected row; returns the rows reserved for them.
-pub fn detail(canvas: &mut Canvas<'_>, ctx: &Ctx<'_>, area: Rect, rows: &Rows<'_>) -> u16 {
+/// Draws the detail lines of the selected row. A sentence that stands alone may take several rows.
+fn detail(canvas: &mut Canvas<'_>, ctx: &Ctx<'_>, area: Rect, rows: &Rows<'_>) {
     let lines = rows.selected().map(|i| (rows.def.detail)(ctx.cx, i)).unwrap_or_default();
-    for (y, line) in (area.y..area.bottom()).zip(&lines) {
-        let bits = canvas.line_bits(line);
-        canvas.bits((area.x + 1, y), area.width.saturating_sub(2), &bits);
+    let (x, room) = (area.x + 1, area.width.saturating_sub(2));
+    let mut y = area.y;
+    for line in &lines {
+        let left = area.bottom().saturating_sub(y);
+        if left == 0 {
+            break;
+        }
+        if let [_] = line.as_slice() {
+            let bits = canvas.line_bits(line);
+            y += canvas.flow(Rect::new(x, y, room, left), &bits).min(left);
+        } else {
+            canvas.line((x, y), room, line);
+            y += 1;
+        }
     }
-    area.height
 }
 
 fn beside_detail(canvas: &mut Canvas<'_>, ctx: &Ctx<'_>, area: Rect, rows: &Rows<'_>) {

@@ -3,7 +3,8 @@
 use ratatui::layout::Rect;
 
 use super::list::{self, Options};
-use crate::console::list::{ListId, Scope};
+use crate::console::list::{Cell, Cx, ListId, Scope};
+use crate::console::lists;
 use crate::console::model::Layout;
 use crate::console::view::ctx::Ctx;
 use crate::console::widgets::canvas::{Bit, Canvas};
@@ -55,7 +56,7 @@ fn matrix(canvas: &mut Canvas<'_>, ctx: &Ctx<'_>, area: Rect) {
     let shown = if fits { room } else { room.saturating_sub(1) };
     let mut y = inside.y + 1;
     for tenant in inv.tenants.iter().take(shown) {
-        row(canvas, Rect { y, height: 1, ..inside }, tenant, (cell, words));
+        row(canvas, ctx.cx, Rect { y, height: 1, ..inside }, tenant, (cell, words));
         y += 1;
     }
     if !fits {
@@ -75,19 +76,16 @@ fn head(canvas: &mut Canvas<'_>, area: Rect, cell: u16, words: bool) {
     }
 }
 
-fn row(canvas: &mut Canvas<'_>, area: Rect, tenant: &Tenant, (cell, words): (u16, bool)) {
+fn row(canvas: &mut Canvas<'_>, cx: Cx<'_>, area: Rect, tenant: &Tenant, (cell, words): (u16, bool)) {
     canvas.bits((area.x + 2, area.y), NAME - 1, &[Bit::text(tenant.name.to_string())]);
     canvas.hit(
         area,
         crate::console::msg::Hit::Row(ListId::Tenants, crate::inventory::ObjectId::Tenant(tenant.name.clone())),
     );
     let columns = (area.x + 2 + NAME..).step_by(usize::from(cell.max(1)));
-    for (x, (_, _, layer)) in columns.zip(tenant.layers.all()) {
-        let bits = if layer.is_off() {
-            vec![Bit::muted("○ off")]
-        } else {
-            vec![canvas.glyph(layer.class), Bit::text(" "), Bit::text(word(layer, cell))]
-        };
+    for (x, (letter, _, layer)) in columns.zip(tenant.layers.all()) {
+        let shown = lists::layer_cell(cx, letter, layer);
+        let bits = canvas.cell_bits(&Cell { text: word(shown.text.clone(), layer, cell), ..shown });
         canvas.bits((x, area.y), cell.saturating_sub(1), &bits);
     }
     if words {
@@ -96,11 +94,11 @@ fn row(canvas: &mut Canvas<'_>, area: Rect, tenant: &Tenant, (cell, words): (u16
     }
 }
 
-/// The layer's own words where they fit, else the one word of its presence.
-fn word(layer: &Layer, cell: u16) -> String {
+/// The words where they fit, else the one word of the layer's presence.
+fn word(words: String, layer: &Layer, cell: u16) -> String {
     use crate::inventory::Presence;
-    if crate::text::width(&layer.words) + 3 <= usize::from(cell) {
-        return layer.words.clone();
+    if crate::text::width(&words) + 3 <= usize::from(cell) {
+        return words;
     }
     let short = match (layer.class, layer.presence) {
         (Class::Fault, _) => "fault",

@@ -146,14 +146,14 @@ fn extras(canvas: &mut Canvas<'_>, ctx: &Ctx<'_>, area: Rect, rows: &Rows<'_>) {
 
 /// New connections through the tenant's translation rules: activity, said in `text`, never as a state.
 fn flows(ctx: &Ctx<'_>, tenant: &Tenant) -> Vec<Bit> {
-    let mut out = vec![Bit::muted("SNAT flows    ")];
+    let mut out = vec![Bit::muted("SNAT flows  ")];
     for vrf in ctx.inv().vrfs_of(tenant) {
         let Ok(flow) = &vrf.flow else {
             out.push(Bit::new("? ", crate::console::theme::Role::Unknown));
             continue;
         };
         let rate = flow.per_second.map_or_else(String::new, |r| format!("{} new/s · ", format::rate(r)));
-        out.push(Bit::text(format!("{rate}{}  ", format::count_narrow(flow.total))));
+        out.push(Bit::text(format!("{rate}{} ", format::count_narrow(flow.total))));
     }
     out.push(Bit::muted("activity"));
     out

@@ -3,7 +3,7 @@
 use ratatui::layout::Rect;
 
 use super::pane;
-use crate::console::list::{ListId, Scope};
+use crate::console::list::ListId;
 use crate::console::msg::Hit;
 use crate::console::view::ctx::Ctx;
 use crate::console::widgets::Turn;
@@ -19,7 +19,7 @@ const LEGEND: u16 = 10;
 
 /// Draws the rail into `area`.
 pub fn draw(canvas: &mut Canvas<'_>, ctx: &Ctx<'_>, area: Rect) {
-    let rows = ctx.rows(ListId::Tenants, &Scope::All);
+    let rows = ctx.rail();
     let saying = ctx.saying(canvas, &rows);
     let titles =
         Titles { right: saying.right.clone(), focused: ctx.focused(ListId::Tenants), ..Titles::new(title(ctx.inv())) };

@@ -38,7 +38,7 @@ pub fn draw(canvas: &mut Canvas<'_>, ctx: &Ctx<'_>, area: Rect, tenant: &Arc<str
         let mark = saying
             .sign()
             .or_else(|| ctx.inv().tenant(tenant).and_then(|t| trouble(canvas, t, list)))
-            .or_else(|| (list != ListId::VrfFacts).then(|| Bit::text(rows.order.len().to_string())))
+            .or_else(|| (list != ListId::VrfFacts).then(|| Bit::text(rows.total.to_string())))
             .unwrap_or_else(|| canvas.glyph(Class::Fine));
         let open = list == ctx.model.tab;
         let (left, right, role) = if open { ("[", "]", Role::Title) } else { (" ", " ", Role::Text) };

@@ -4,19 +4,20 @@ use ratatui::layout::Rect;
 
 use crate::console::describe::{self, TextLine};
 use crate::console::model::TextForm;
+use crate::console::msg::Hit;
 use crate::console::theme::Role;
 use crate::console::view::ctx::Ctx;
-use crate::console::widgets::canvas::{Bit, Canvas};
+use crate::console::widgets::canvas::{Bit, Canvas, wrap};
 use crate::console::widgets::frame::{Titles, rule};
 use crate::inventory::ObjectId;
 
-/// Cells of a label in a description.
-const LABEL: usize = 18;
+/// Cells of the widest label for which the values of a description move to the right.
+const LABEL: u16 = 28;
 
 /// Draws the text about `subject` into `area`, from line `scroll` on.
 pub fn draw(canvas: &mut Canvas<'_>, ctx: &Ctx<'_>, area: Rect, (subject, form): (&ObjectId, TextForm), scroll: usize) {
     let lines = describe::lines(ctx.model, subject, form);
-    let name = crate::console::view::subject(ctx.inv(), subject);
+    let name = crate::console::nav::name_of(ctx.inv(), subject);
     let title = match form {
         TextForm::Describe => name,
         TextForm::Yaml => format!("{name} · YAML"),
@@ -25,30 +26,72 @@ pub fn draw(canvas: &mut Canvas<'_>, ctx: &Ctx<'_>, area: Rect, (subject, form):
     let body = Rect { y: area.y + 1, height: area.height.saturating_sub(2), ..area };
     rule(canvas, Rect { height: 1, ..area }, &Titles { focused: true, ..Titles::new(title) });
     let height = usize::from(body.height);
-    let top = scroll.min(lines.len().saturating_sub(height));
-    for (y, line) in (body.y..body.bottom()).zip(lines.iter().skip(top)) {
-        let bits = line_bits(canvas, line);
-        canvas.bits((body.x + 1, y), body.width.saturating_sub(2), &bits);
+    let label = label_width(canvas, &lines);
+    let room = body.width.saturating_sub(2);
+    let rows: Vec<Vec<Vec<Bit>>> = lines.iter().map(|line| line_rows(canvas, line, (label, room))).collect();
+    let total: usize = rows.iter().map(Vec::len).sum();
+    let end = total.saturating_sub(height);
+    let top = scroll.min(end);
+    canvas.hit(body, Hit::Text { top, end });
+    for (y, row) in (body.y..body.bottom()).zip(rows.iter().flatten().skip(top)) {
+        canvas.bits((body.x + 1, y), room, row);
     }
     canvas.scrolls(body);
     canvas.point(body.x, body.y);
-    let last = (top + height).min(lines.len());
-    let place = format!("lines {}–{last} of {}", (top + 1).min(lines.len().max(1)), lines.len());
+    let place = if total == 0 {
+        String::new()
+    } else {
+        format!("lines {}–{} of {total}", top + 1, (top + height).min(total))
+    };
     let titles = Titles { right: vec![Bit::muted(place)], ..Titles::default() };
     rule(canvas, Rect { y: body.bottom(), height: 1, ..area }, &titles);
 }
 
-fn line_bits(canvas: &Canvas<'_>, line: &TextLine) -> Vec<Bit> {
+/// Cells of the labels, the blanks behind them included.
+fn label_width(canvas: &Canvas<'_>, lines: &[TextLine]) -> u16 {
+    let widest = lines.iter().filter_map(|line| match line {
+        TextLine::Pair { label, .. } => Some(canvas.width(label)),
+        _ => None,
+    });
+    widest.max().unwrap_or(0).min(LABEL) + 2
+}
+
+/// The rows of a line: what is too long goes on below its own start.
+fn line_rows(canvas: &Canvas<'_>, line: &TextLine, (label_width, room): (u16, u16)) -> Vec<Vec<Bit>> {
     match line {
-        TextLine::Head(text) => vec![Bit::new(text.clone(), Role::Title)],
-        TextLine::Plain(text) => vec![Bit::text(text.clone())],
+        TextLine::Head(text) => vec![vec![Bit::new(text.clone(), Role::Title)]],
+        TextLine::Plain(text) => {
+            let indent = text.len() - text.trim_start().len();
+            let lead = " ".repeat(indent);
+            folded(canvas, text.trim_start(), room.saturating_sub(canvas.width(&lead)))
+                .into_iter()
+                .map(|part| vec![Bit::text(lead.clone()), Bit::text(part)])
+                .collect()
+        }
         TextLine::Pair { label, value, class } => {
-            let mut bits = vec![Bit::muted(format!("  {label:<LABEL$}"))];
+            let fill = label_width.saturating_sub(canvas.width(label)).max(1);
+            let mut first = vec![Bit::muted(format!("  {label}{}", " ".repeat(usize::from(fill))))];
             if let Some(class) = class {
-                bits.extend([canvas.glyph(*class), Bit::text(" ")]);
+                first.extend([canvas.glyph(*class), Bit::text(" ")]);
             }
-            bits.push(Bit::text(value.clone()));
-            bits
+            let start = canvas.bits_width(&first);
+            let mut rows = Vec::new();
+            for part in folded(canvas, value, room.saturating_sub(start)) {
+                let lead = Bit::text(" ".repeat(usize::from(start)));
+                let mut row = if rows.is_empty() { std::mem::take(&mut first) } else { vec![lead] };
+                row.push(Bit::text(part));
+                rows.push(row);
+            }
+            rows
         }
     }
+}
+
+/// `text` as it stands where it fits, else folded between words; one row at least.
+fn folded(canvas: &Canvas<'_>, text: &str, width: u16) -> Vec<String> {
+    let plain = canvas.plain(text);
+    if canvas.width(text) <= width || plain.trim().is_empty() {
+        return vec![plain.into_owned()];
+    }
+    wrap(&plain, width)
 }

@@ -50,15 +50,16 @@ fn lines(canvas: &mut Canvas<'_>, ctx: &Ctx<'_>, area: Rect, vrf: &Vrf, facts: &
     let node = ctx.inv().site.short_name(&vrf.node);
     rule(canvas, Rect { height: 1, ..area }, &Titles::new(format!("{} · translation and node {node}", vrf.tenant)));
     for (y, line) in (area.y + 1..area.bottom()).zip(facts) {
-        let bits = canvas.line_bits(line);
-        canvas.bits((area.x + 2, y), area.width.saturating_sub(3), &bits);
+        canvas.line((area.x + 2, y), area.width.saturating_sub(3), line);
     }
 }
 
 fn routes(canvas: &mut Canvas<'_>, ctx: &Ctx<'_>, area: Rect, i: usize, vrf: &Vrf) {
     let order = positions(ctx.inv(), i);
     let read = ctx.inv().sources.get(SourceId::Exit).observed_at.map(|at| format!("read {} · ", format::minute(at)));
-    let right = format!("{}{}", read.unwrap_or_default(), format::plural(order.len(), "route"));
+    let count =
+        vrf.routes.as_ref().map_or_else(|gap| format!("? {}", gap.word()), |r| format::plural(r.len(), "route"));
+    let right = format!("{}{count}", read.unwrap_or_default());
     let titles =
         Titles { right: vec![Bit::muted(right)], ..Titles::new(format!("{} · routes in {}", vrf.tenant, vrf.device)) };
     rule(canvas, Rect { height: 1, ..area }, &titles);

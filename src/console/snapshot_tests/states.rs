@@ -1,1 +1,112 @@
-//! The states of panes.
+//! The states of panes: loading, empty, filtered empty, denied, failed, stale, off, not read.
+
+use super::*;
+use crate::inventory::testing::Sample;
+use crate::inventory::{GapKind, Readings, SourceHealth, SourceId};
+use jiff::SignedDuration;
+
+/// One source in trouble, with or without earlier data.
+fn trouble(sources: &[SourceId], kind: GapKind, stale: bool) -> Arc<Inventory> {
+    let mut sample = Sample::healthy();
+    for id in sources {
+        let text = match (kind, id) {
+            (GapKind::Denied, SourceId::Pve) => "Proxmox refused this token: it lacks SDN.Audit on /sdn/zones",
+            (GapKind::Denied, _) => "hv02 refuses the helper: no line for it in sudoers",
+            (_, SourceId::Pve) => "10.20.99.22:8006 refuses connections",
+            _ => "hv02 does not answer on port 22",
+        };
+        sample.fail(*id, kind, text, stale);
+    }
+    let gone = |id: SourceId| sources.contains(&id) && !stale;
+    let readings = Readings {
+        sources: sample.sources.clone(),
+        pve: (!gone(SourceId::Pve)).then(|| Arc::new(sample.pve.clone())),
+        exits: if gone(SourceId::Exit) {
+            std::collections::BTreeMap::new()
+        } else {
+            std::iter::once((testing::NODE.to_owned(), Ok(Arc::new(sample.exit.clone())))).collect()
+        },
+        flows: Arc::new(sample.flows.clone()),
+        stale_exits: if sources.contains(&SourceId::Exit) && stale {
+            let gap = crate::inventory::Gap::new(kind, "hv02 does not answer on port 22");
+            std::iter::once((testing::NODE.to_owned(), gap)).collect()
+        } else {
+            std::collections::BTreeMap::new()
+        },
+    };
+    Arc::new(crate::inventory::join(&Arc::new(sample.site.clone()), &readings, 1))
+}
+
+fn loading() -> Arc<Inventory> {
+    let mut sample = Sample::healthy();
+    for (id, interval) in [(SourceId::Pve, 10), (SourceId::Exit, 30)] {
+        let since = testing::now() - SignedDuration::from_secs(3);
+        let seconds = SignedDuration::from_secs;
+        sample.sources.set(id, SourceHealth::starting(seconds(interval), seconds(10), since));
+    }
+    sample.join_without_data()
+}
+
+#[test]
+fn boards() {
+    let both = [SourceId::Pve, SourceId::Exit];
+    let pictures = [
+        (loading(), "loading"),
+        (trouble(&both, GapKind::NoAnswer, false), "failed"),
+        (trouble(&both, GapKind::Denied, false), "denied"),
+        (trouble(&both, GapKind::NoAnswer, true), "stale"),
+        (trouble(&[SourceId::Exit], GapKind::NoAnswer, false), "exit-failed"),
+        (trouble(&[SourceId::Exit], GapKind::Denied, false), "exit-denied"),
+        (trouble(&[SourceId::Exit], GapKind::NoAnswer, true), "exit-stale"),
+    ];
+    for (inv, state) in pictures {
+        for size in [COMPACT, DESIGN] {
+            check(&board(Arc::clone(&inv), size, "tdemo", ListId::VrfFacts), "board", state);
+        }
+        check(&tenants(Arc::clone(&inv), COMPACT), "tenants", state);
+        check(&tenants(Arc::clone(&inv), DESIGN), "tenants", state);
+        for id in [ListId::Workloads, ListId::Vrfs, ListId::Vnets] {
+            let name = super::super::lists::def(id).word;
+            check(&list(Arc::clone(&inv), COMPACT, id, Scope::All), name, state);
+        }
+        for (screen, pane, name) in [
+            (Screen::Overview, ListId::Attention, "overview"),
+            (Screen::Fabric, ListId::Members, "fabric"),
+            (Screen::Activity, ListId::Tasks, "activity"),
+            (Screen::Sources, ListId::Sources, "sources"),
+        ] {
+            check(&model(Arc::clone(&inv), DESIGN, screen, Focus::Pane(pane)), name, state);
+        }
+    }
+}
+
+#[test]
+fn empty_lists() {
+    check(&board(testing::healthy(), DESIGN, "bench1", ListId::Workloads), "board", "empty");
+    check(&board(testing::healthy(), COMPACT, "bench1", ListId::Workloads), "board", "empty");
+    check(&tenants(Sample::of(&[]).join(), COMPACT), "tenants", "empty");
+    check(&tenants(Sample::of(&[]).join(), DESIGN), "tenants", "empty");
+    let gone = board(testing::healthy(), DESIGN, "orchard", ListId::Workloads);
+    check(&gone, "board", "gone");
+    for size in [COMPACT, DESIGN] {
+        let all = list(testing::healthy(), size, ListId::Workloads, Scope::All);
+        check(&filtered(all, "xyz"), "workloads", "filtered-empty");
+        let pane = board(testing::healthy(), size, "tdemo", ListId::Workloads);
+        check(&filtered(pane, "xyz"), "board", "filtered-empty");
+    }
+}
+
+#[test]
+fn sources_that_are_configured_but_not_read_are_unknown_and_not_absent() {
+    let mut sample = Sample::healthy();
+    for id in [SourceId::Dns, SourceId::Fw, SourceId::Boot] {
+        let seconds = SignedDuration::from_secs(10);
+        sample.sources.set(id, SourceHealth::starting(seconds, seconds, testing::now()));
+    }
+    let inv = sample.join();
+    check(&board(Arc::clone(&inv), DESIGN, "tdemo", ListId::Records), "board", "not-read");
+    for tab in [ListId::Records, ListId::Checkins, ListId::Rules] {
+        let name = format!("board-{}", super::super::lists::def(tab).word);
+        check(&board(Arc::clone(&inv), COMPACT, "tdemo", tab), &name, "not-read");
+    }
+}

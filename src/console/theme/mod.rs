@@ -3,6 +3,8 @@
 mod glyphs;
 mod load;
 mod resolve;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
 

@@ -69,7 +69,7 @@ fn color(ink: Ink, depth: Depth) -> Option<Color> {
     }
 }
 
-const fn named(n: u8) -> Color {
+pub(super) const fn named(n: u8) -> Color {
     match n {
         0 => Color::Black,
         1 => Color::Red,

@@ -55,11 +55,12 @@ impl<'m> Ctx<'m> {
         self.model.keymap.key_for(mode, line, self.model.look.glyphs.ascii).unwrap_or_default()
     }
 
-    /// The rows of `list`: as the model ordered them, else all of the scope as they stand.
+    /// The rows of `list`: as the model ordered them when it takes part on this screen, else all of the scope.
     #[must_use]
     pub fn rows(&self, list: ListId, scope: &Scope) -> Rows<'m> {
         let def = lists::def(list);
-        let state = self.model.list_state(list, scope);
+        let kept = self.model.visible_lists().iter().any(|(l, s)| *l == list && s == scope);
+        let state = self.model.list_state(list, scope).filter(|_| kept);
         let (order, total) = state.map_or_else(
             || {
                 let all = in_scope(self.inv(), def, scope);
@@ -70,6 +71,17 @@ impl<'m> Ctx<'m> {
         );
         let at = state.map_or(Some(0), |s| s.cursor.as_ref().map(|_| s.at)).filter(|at| *at < order.len());
         Rows { def, scope: scope.clone(), order, total, at, state }
+    }
+
+    /// The tenants of the rail: where it is not a list of its own, the board's tenant is the selected one.
+    #[must_use]
+    pub fn rail(&self) -> Rows<'m> {
+        let mut rows = self.rows(ListId::Tenants, &Scope::All);
+        if let Screen::Board { tenant } = self.model.screen() {
+            rows.at =
+                rows.order.iter().position(|i| self.inv().tenants.get(*i as usize).is_some_and(|t| t.name == *tenant));
+        }
+        rows
     }
 
     /// Whether `list` takes the keys, with no overlay over it.
@@ -94,6 +106,9 @@ impl<'m> Ctx<'m> {
 }
 
 fn in_scope(inv: &Inventory, def: &ListDef, scope: &Scope) -> Vec<u32> {
+    if let (ListId::Workloads, Scope::Tenant(name)) = (def.id, scope) {
+        return inv.tenant(name).map_or_else(Vec::new, |t| t.workloads.clone().collect());
+    }
     let wanted = |i: &usize| match scope {
         Scope::All => true,
         Scope::Tenant(tenant) => (def.tenant_of)(inv, *i) == Some(tenant),

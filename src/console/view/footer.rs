@@ -39,6 +39,9 @@ fn sentence(ctx: &Ctx<'_>) -> (Class, String, String) {
         let text = format!("{marks} marked · an action takes the marked rows, not the cursor row");
         return (Class::Info, text, String::new());
     }
+    if let Some(name) = tenant.as_ref().filter(|t| ctx.inv().tenants_gap.is_none() && ctx.inv().tenant(t).is_none()) {
+        return (Class::Unknown, format!("{name} is not in the newest picture"), String::new());
+    }
     if let Some(a) = worst(ctx, tenant.as_deref()) {
         let go = ctx.key("go overview");
         let key = if go.is_empty() || *ctx.model.screen() == Screen::Overview {
@@ -50,12 +53,13 @@ fn sentence(ctx: &Ctx<'_>) -> (Class, String, String) {
     }
     let place = tenant.map_or_else(String::new, |t| format!("{t}: "));
     let health = ctx.inv().sources.get(SourceId::Pve);
+    let read = health.observed_at.map(format::minute).unwrap_or_default();
     match health.status(ctx.model.now) {
-        SourceStatus::Fresh => {
-            let read = health.observed_at.map_or_else(String::new, |at| format!(" · read {}", format::minute(at)));
-            (Class::Fine, format!("{place}no findings{read}"), String::new())
-        }
+        SourceStatus::Fresh => (Class::Fine, format!("{place}no findings · read {read}"), String::new()),
         SourceStatus::Loading => (Class::Progress, format!("{place}asking {}", SourceId::Pve.words()), String::new()),
+        SourceStatus::Stale => {
+            (Class::Unknown, format!("{place}no findings in what was read at {read}, which is old"), String::new())
+        }
         _ => (
             Class::Unknown,
             format!("{place}findings are unknown: {} was not read", SourceId::Pve.words()),

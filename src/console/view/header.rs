@@ -8,6 +8,7 @@ use super::ctx::Ctx;
 use crate::console::list::{ListId, Scope};
 use crate::console::lists;
 use crate::console::model::{Focus, Layout, Model, Screen, TextForm};
+use crate::console::nav;
 use crate::console::theme::Role;
 use crate::console::widgets::canvas::{Bit, Canvas};
 use crate::console::widgets::format;
@@ -73,7 +74,7 @@ fn source(canvas: &Canvas<'_>, model: &Model, (id, health): (SourceId, &SourceHe
     let age = || health.age(model.now).map(format::late_age);
     let text = match (status, detail) {
         (SourceStatus::Fresh, Detail::Full) => format::fresh_age(health.fresh_bound()),
-        (SourceStatus::Fresh, _) | (_, Detail::Sign) => String::new(),
+        (SourceStatus::Fresh, _) | (_, Detail::Sign) | (SourceStatus::Off, Detail::Late) => String::new(),
         (SourceStatus::Stale, Detail::Full | Detail::Late) => format!("{word} {}", age().unwrap_or_default()),
         (SourceStatus::Stale, Detail::Age) => age().unwrap_or_default(),
         (_, Detail::Age) => String::new(),
@@ -90,8 +91,10 @@ fn source(canvas: &Canvas<'_>, model: &Model, (id, health): (SourceId, &SourceHe
 pub fn breadcrumb(canvas: &mut Canvas<'_>, model: &Model, y: u16) {
     let width = canvas.area().width;
     let counts = model.picture().map(|inv| counts(canvas, model, inv)).unwrap_or_default();
-    let right_at = canvas.bits_right(width.saturating_sub(1), y, width / 2, &counts);
     let path = path(model);
+    let path_width = path.iter().fold(0, |sum: u16, part| sum.saturating_add(canvas.width(part) + 3));
+    let room = width.saturating_sub(path_width).max(width / 2);
+    let right_at = canvas.bits_right(width.saturating_sub(1), y, room, &counts);
     let arrow = format!(" {} ", canvas.look().glyphs.path);
     let mut bits = Vec::new();
     for (i, part) in path.iter().enumerate() {
@@ -133,7 +136,7 @@ fn path(model: &Model) -> Vec<String> {
                 TextForm::Yaml => "YAML",
                 TextForm::Json => "JSON",
             };
-            let mut path: Vec<_> = model.picture().map(|inv| super::subject(inv, subject)).into_iter().collect();
+            let mut path: Vec<_> = model.picture().map(|inv| nav::name_of(inv, subject)).into_iter().collect();
             path.push(form.into());
             path
         }
@@ -183,12 +186,15 @@ fn counted(canvas: &Canvas<'_>, class: Class, text: &str) -> Vec<Bit> {
     vec![glyph, Bit::text(" "), Bit::new(text.to_owned(), role)]
 }
 
-/// The worst finding about `tenant`, or of the site.
+/// The worst finding about `tenant`, else about what no tenant owns; without a tenant the worst of the site.
 #[must_use]
 pub fn worst<'m>(ctx: &Ctx<'m>, tenant: Option<&str>) -> Option<&'m crate::inventory::Attention> {
-    let mut all = ctx.inv().attention.iter();
+    let all = &ctx.inv().attention;
     match tenant {
-        None => all.next(),
-        Some(name) => all.find(|a| a.affects.iter().any(|t| &**t == name)),
+        None => all.first(),
+        Some(name) => all
+            .iter()
+            .find(|a| a.affects.iter().any(|t| &**t == name))
+            .or_else(|| all.iter().find(|a| a.affects.is_empty())),
     }
 }

@@ -65,7 +65,9 @@ fn help(canvas: &mut Canvas<'_>, model: &Model, scroll: usize, search: &tui_inpu
     let legend_rows = u16::try_from(legend.len()).unwrap_or(0);
     let body = Rect { y: inside.y + 1, height: inside.height.saturating_sub(2 + legend_rows), ..inside };
     let height = usize::from(body.height);
-    let top = scroll.min(lines.len().saturating_sub(height));
+    let end = lines.len().saturating_sub(height);
+    let top = scroll.min(end);
+    canvas.hit(body, Hit::Text { top, end });
     for (y, line) in (body.y..body.bottom()).zip(lines.iter().skip(top)) {
         canvas.bits((body.x + 1, y), body.width.saturating_sub(2), line);
     }
@@ -78,20 +80,29 @@ fn help(canvas: &mut Canvas<'_>, model: &Model, scroll: usize, search: &tui_inpu
     }
 }
 
-/// Keys, words and the sentence; the sentence goes below where the words leave no room.
+/// Keys and words; beside them, where there is room, the sentence, whole.
 fn help_lines(canvas: &Canvas<'_>, row: &HelpRow, width: u16) -> Vec<Vec<Bit>> {
-    const KEYS: u16 = 12;
+    const KEYS: u16 = 14;
+    const TITLE: u16 = 26;
     let keys = if row.keys.is_empty() { format!(":{}", row.line) } else { row.keys.clone() };
-    let wide = canvas.width(&keys) > KEYS - 1;
-    let indent = if wide { 1 } else { KEYS.saturating_sub(canvas.width(&keys)) };
-    let mut line =
-        vec![Bit::new(keys, Role::Accent), Bit::text(" ".repeat(usize::from(indent))), Bit::text(row.title.clone())];
-    if let Some(why) = &row.disabled {
-        line.push(Bit::muted(format!(" – {why}")));
-    } else if width > 90 {
-        line.push(Bit::muted(format!("  {}", row.doc)));
+    let fill = |used: u16, to: u16| " ".repeat(usize::from(to.saturating_sub(used).max(1)));
+    let mut line = vec![Bit::new(keys.clone(), Role::Accent), Bit::text(fill(canvas.width(&keys), KEYS))];
+    line.push(Bit::text(row.title.clone()));
+    if width <= 90 {
+        line.extend(row.disabled.as_ref().map(|why| Bit::muted(format!(" – {why}"))));
+        return vec![line];
     }
-    vec![line]
+    let used = KEYS.max(canvas.width(&keys) + 1) + canvas.width(&row.title);
+    let start = used.max(KEYS + TITLE - 1) + 1;
+    let doc = row.disabled.as_ref().map_or_else(|| row.doc.clone(), |why| format!("{} Not now: {why}.", row.doc));
+    let mut lines = Vec::new();
+    for (i, part) in wrap(&doc, width.saturating_sub(start + 3)).into_iter().enumerate() {
+        let lead = if i == 0 { fill(used, start) } else { fill(0, start) };
+        let mut next = if i == 0 { std::mem::take(&mut line) } else { Vec::new() };
+        next.extend([Bit::text(lead), Bit::muted(part)]);
+        lines.push(next);
+    }
+    if lines.is_empty() { vec![line] } else { lines }
 }
 
 /// The glyphs of every screen and the digit rule: they are part of help.

@@ -168,17 +168,32 @@ impl<'m> Canvas<'m> {
         out
     }
 
-    /// The pieces of a line of cells: states stand beside what they are about, the rest is separated by dots.
+    /// The pieces of a line of cells: states stand beside what they are about, the rest is separated by dots. A cell
+    /// that ends in a blank is a label: what follows stands directly behind it.
     #[must_use]
     pub fn line_bits(&self, cells: &[Cell]) -> Vec<Bit> {
         let mut out: Vec<Bit> = Vec::new();
+        let mut label = true;
         for cell in cells {
-            if !out.is_empty() {
+            if !label {
                 out.push(if cell.class.is_some() { Bit::text(" ") } else { Bit::muted(" · ") });
             }
             out.extend(self.cell_bits(cell));
+            label = cell.text.ends_with(' ');
         }
         out
+    }
+
+    /// Draws a line of cells into at most `max` cells: what does not fit whole is left out, so that no identifier is cut.
+    pub fn line(&mut self, at: (u16, u16), max: u16, cells: &[Cell]) {
+        let fits = |n: &usize| cells.get(..*n).is_some_and(|part| self.bits_width(&self.line_bits(part)) <= max);
+        let count = (1..=cells.len()).rev().find(fits).unwrap_or(1);
+        let mut bits = self.line_bits(cells.get(..count).unwrap_or(cells));
+        let more = Bit::muted(format!(" {}", self.look.glyphs.more));
+        if count < cells.len() && self.bits_width(&bits) + 2 <= max {
+            bits.push(more);
+        }
+        self.bits(at, max, &bits);
     }
 
     /// Flows `bits` into `area`, broken between words; returns the rows taken. The last row says when more is cut.

@@ -58,7 +58,7 @@ pub fn boxed(canvas: &mut Canvas<'_>, area: Rect, titles: &Titles) -> Rect {
     }
     let room = area.width - 2;
     let used = title(canvas, (area.x + 1, area.y), room, titles);
-    right(canvas, last_x.saturating_sub(1), area.y, room.saturating_sub(used + 2), &titles.right);
+    right(canvas, last_x.saturating_sub(1), area.y, room.saturating_sub(used), &titles.right);
     right(canvas, last_x.saturating_sub(1), last_y, room.saturating_sub(2), &titles.foot);
     Rect::new(area.x + 1, area.y + 1, area.width - 2, area.height - 2)
 }

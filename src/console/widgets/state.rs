@@ -98,7 +98,7 @@ fn troubled(canvas: &Canvas<'_>, cx: Cx<'_>, asked: &Asked<'_>, (id, health): (S
     match (health.status(cx.now), &health.error) {
         (SourceStatus::Denied, Some(error)) => Saying {
             right: vec![Bit::new(format!("{} denied", glyphs.source_denied), Role::Denied)],
-            body: if has_rows { Vec::new() } else { denied(canvas, asked, error) },
+            body: if has_rows { Vec::new() } else { denied(canvas, cx, asked, error) },
             foot: if has_rows { reason(error) } else { Vec::new() },
             stale: has_rows,
         },
@@ -134,14 +134,16 @@ fn loading(canvas: &Canvas<'_>, cx: Cx<'_>, id: SourceId, health: &SourceHealth)
     }
 }
 
-fn denied(canvas: &Canvas<'_>, asked: &Asked<'_>, error: &SourceError) -> Vec<Vec<Bit>> {
+fn denied(canvas: &Canvas<'_>, cx: Cx<'_>, asked: &Asked<'_>, error: &SourceError) -> Vec<Vec<Bit>> {
     let glyph = canvas.look().glyphs.source_denied;
     let mut body = vec![
         vec![Bit::new(format!("{glyph} "), Role::Denied), Bit::text(error.text.to_string())],
         vec![Bit::text(format!("{} are unknown here, not absent.", asked.def.title))],
     ];
     body.extend(error.help.as_ref().map(|help| vec![Bit::text(help.to_string())]));
-    body.push(vec![Bit::muted("The other panes are not affected.")]);
+    if cx.inv.sources.iter().any(|(_, h)| h.status(cx.now) == SourceStatus::Fresh) {
+        body.push(vec![Bit::muted("The other sources are not affected.")]);
+    }
     body
 }
 

@@ -11,7 +11,7 @@ use crate::console::theme::Role;
 use crate::inventory::ObjectId;
 use crate::text::{self, Cut};
 
-/// Cells before the first column: mark and cursor.
+/// Cells before the first column: mark and cursor. A cramped pane without marks does without the first.
 const PREFIX: u16 = 2;
 /// From this width columns stand two blanks apart, else one; inside a pane two only where all text fits.
 const ROOMY: u16 = 110;
@@ -87,7 +87,13 @@ impl Table<'_> {
         let columns: Vec<&Column> = self.def.columns.iter().filter(|c| c.max > 0 && !(self.hidden)(c.key)).collect();
         let cells: Vec<Vec<Cell>> =
             shown.iter().map(|i| columns.iter().map(|c| (self.def.cell)(self.cx, *i, c.key)).collect()).collect();
-        let fit = fit(canvas, &columns, &cells, area.width.saturating_sub(PREFIX));
+        let mut prefix = PREFIX;
+        let mut fit = fit(canvas, &columns, &cells, area.width.saturating_sub(prefix));
+        if fit.cramped && self.turn == Turn::HalfPage && self.marks.is_none_or(BTreeSet::is_empty) {
+            prefix = 1;
+            fit = self::fit(canvas, &columns, &cells, area.width.saturating_sub(prefix));
+        }
+        fit.prefix = prefix;
         if head > 0 {
             self.draw_head(canvas, area, &columns, &fit);
         }
@@ -108,10 +114,10 @@ impl Table<'_> {
             let style = canvas.look().style(Role::Muted);
             let title = canvas.width(column.title).min(width);
             let indent = if column.align == Align::Right { width - title } else { 0 };
-            canvas.put((area.x + PREFIX + x + indent, area.y), title, column.title, style, Cut::End);
-            canvas.hit(Rect::new(area.x + PREFIX + x, area.y, width, 1), Hit::Column(self.def.id, column.key));
+            canvas.put((area.x + fit.prefix + x + indent, area.y), title, column.title, style, Cut::End);
+            canvas.hit(Rect::new(area.x + fit.prefix + x, area.y, width, 1), Hit::Column(self.def.id, column.key));
             if self.sort.is_some_and(|s| s.column == column.key) {
-                canvas.restyle(Rect::new(area.x + PREFIX + x + indent, area.y, title, 1), Role::Title);
+                canvas.restyle(Rect::new(area.x + fit.prefix + x + indent, area.y, title, 1), Role::Title);
             }
         }
     }
@@ -129,16 +135,17 @@ impl Table<'_> {
         if marked {
             canvas.bits((area.x, area.y), 1, &[Bit::new(glyphs.mark, Role::Accent)]);
         }
+        let cursor = area.x + fit.prefix - 1;
         if selected {
-            canvas.bits((area.x + 1, area.y), 1, &[Bit::new(glyphs.cursor, Role::Accent)]);
+            canvas.bits((cursor, area.y), 1, &[Bit::new(glyphs.cursor, Role::Accent)]);
         }
         for ((column, x, width), cell) in fit.places(columns).zip(fit.kept(cells)) {
-            let at = (area.x + PREFIX + x, area.y);
+            let at = (area.x + fit.prefix + x, area.y);
             self.draw_cell(canvas, at, width, column, cell);
         }
         if selected && self.focused {
             canvas.restyle(area, Role::Selection);
-            canvas.point(area.x + 1, area.y);
+            canvas.point(cursor, area.y);
         }
         if let Some(id) = id {
             canvas.hit(area, Hit::Row(self.def.id, id));
@@ -171,6 +178,9 @@ fn cell_width(canvas: &Canvas<'_>, cell: &Cell) -> u16 {
 struct Fit {
     widths: Vec<Option<u16>>,
     gap: u16,
+    prefix: u16,
+    /// Whether text was cut or a column left.
+    cramped: bool,
 }
 
 impl Fit {
@@ -198,15 +208,14 @@ fn fit(canvas: &Canvas<'_>, columns: &[&Column], cells: &[Vec<Cell>], width: u16
             *have = (*have).max(cell_width(canvas, cell));
         }
     }
-    let widths: Vec<Option<u16>> = columns
-        .iter()
-        .zip(&natural)
-        .map(|(c, have)| Some(if c.cutting == Cutting::Never { *have } else { (*have).min(c.max.max(c.min)) }))
-        .collect();
-    let mut fit = Fit { widths, gap: if canvas.area().width >= ROOMY { 2 } else { 1 } };
+    let widths: Vec<Option<u16>> =
+        columns.iter().zip(&natural).map(|(c, have)| Some((*have).min(c.max.max(c.min)))).collect();
+    let gap = if canvas.area().width >= ROOMY { 2 } else { 1 };
+    let mut fit = Fit { widths, gap, prefix: PREFIX, cramped: false };
     if width + PREFIX < ROOMY && fit.total() > width {
         fit.gap = 1;
     }
+    fit.cramped = fit.total() > width;
     loop {
         shrink(&mut fit, columns, width);
         if fit.total() <= width {
@@ -255,6 +264,9 @@ impl Fit {
     }
 }
 
+/// Names stay this readable as long as another column can leave instead.
+const READABLE: u16 = 16;
+
 /// Cuts the widest column that may be cut, cell by cell, down to its `min`.
 fn shrink(fit: &mut Fit, columns: &[&Column], width: u16) {
     let mut over = fit.total().saturating_sub(width);
@@ -264,7 +276,7 @@ fn shrink(fit: &mut Fit, columns: &[&Column], width: u16) {
             .iter_mut()
             .zip(columns)
             .filter_map(|(w, c)| w.as_mut().map(|w| (w, c)))
-            .filter(|(w, c)| c.cutting != Cutting::Never && **w > c.min.max(title_width(c)))
+            .filter(|(w, c)| c.cutting != Cutting::Never && **w > floor(c))
             .max_by_key(|(w, _)| **w);
         let Some((w, _)) = widest else { return };
         *w -= 1;
@@ -288,8 +300,10 @@ fn squeeze(fit: &mut Fit, columns: &[&Column], width: u16) {
     }
 }
 
-fn title_width(column: &Column) -> u16 {
-    u16::try_from(text::width(column.title)).unwrap_or(0)
+/// The width below which a column is not cut while others can leave.
+fn floor(column: &Column) -> u16 {
+    let title = u16::try_from(text::width(column.title)).unwrap_or(0);
+    column.min.max(title).max(if column.keep == 255 { READABLE } else { 0 })
 }
 
 #[cfg(test)]

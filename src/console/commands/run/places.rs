@@ -15,8 +15,11 @@ use crate::console::update::overlay;
 use crate::console::{nav, select};
 use crate::inventory::{Inventory, ObjectId};
 
+/// A place: its word, and the screen it is.
+pub type Place = (&'static str, fn() -> Screen);
+
 /// The places of `go`.
-pub const PLACES: [(&str, fn() -> Screen); 5] = [
+pub const PLACES: [Place; 5] = [
     ("overview", || Screen::Overview),
     ("tenants", || Screen::Tenants),
     ("fabric", || Screen::Fabric),

@@ -1,0 +1,109 @@
+//! What holds at every width, not only in the pictures.
+
+use ratatui::style::Modifier;
+
+use super::*;
+use crate::console::msg::{Hit, Screenful};
+use crate::inventory::ObjectId;
+
+fn lines(screen: &Screenful) -> Vec<String> {
+    (0..screen.buffer.area.height).map(|y| grid::row(&screen.buffer, y)).collect()
+}
+
+#[test]
+fn addresses_numbers_and_states_are_whole_at_every_width() {
+    let inv = testing::healthy();
+    for width in (72..=200).step_by(3) {
+        let screen = view(&list(Arc::clone(&inv), (width, 40), ListId::Workloads, Scope::All));
+        let lines = lines(&screen);
+        let shown: Vec<u32> = screen
+            .hits
+            .iter()
+            .filter_map(|(_, hit)| match hit {
+                Hit::Row(ListId::Workloads, ObjectId::Workload(vmid)) => Some(*vmid),
+                _ => None,
+            })
+            .collect();
+        assert!(shown.len() > 20, "{} rows at {width}", shown.len());
+        for vmid in shown {
+            let w = inv.workloads.iter().find(|w| w.vmid == vmid).expect("a workload");
+            let address = w.derived_address.expect("an address").to_string();
+            let whole = [vmid.to_string(), address, w.name.to_string(), format!("✓ {}", w.status)];
+            assert!(
+                lines.iter().any(|line| whole.iter().all(|text| line.contains(text.as_str()))),
+                "{whole:?} at {width} columns"
+            );
+        }
+    }
+}
+
+#[test]
+fn columns_leave_one_after_the_other_in_the_documented_order() {
+    let inv = testing::healthy();
+    let mut order = Vec::new();
+    let mut before: Vec<&str> = Vec::new();
+    for width in (72..=140).rev() {
+        let mut model = list(Arc::clone(&inv), (width, 30), ListId::Workloads, Scope::All);
+        let long = Arc::make_mut(model.inv.as_mut().expect("a picture"));
+        long.workloads.iter_mut().for_each(|w| w.name = "a-name-of-twenty-four-ce".into());
+        let screen = view(&model);
+        let now: Vec<&str> = screen
+            .hits
+            .iter()
+            .filter_map(|(_, hit)| match hit {
+                Hit::Column(ListId::Workloads, key) => Some(*key),
+                _ => None,
+            })
+            .collect();
+        order.extend(before.iter().filter(|key| !now.contains(key)).copied());
+        before = now;
+    }
+    assert!("up mem cpu node".starts_with(&order.join(" ")), "{order:?}");
+    assert!(!order.is_empty(), "nothing had to leave");
+    for key in ["name", "state", "address"] {
+        assert!(before.contains(&key), "{key} left");
+    }
+}
+
+#[test]
+fn the_selected_row_is_reversed_whole_and_carries_the_terminal_cursor() {
+    let screen = view(&list(testing::healthy(), DESIGN, ListId::Workloads, Scope::All));
+    let at = screen.cursor.expect("a cursor");
+    assert!(!screen.cursor_visible);
+    for y in 0..40 {
+        let reversed = (0..120).all(|x| screen.buffer[(x, y)].modifier.contains(Modifier::REVERSED));
+        assert_eq!(reversed, y == at.y, "row {y}");
+    }
+    let hit = screen.hits.iter().find(|(area, hit)| area.contains(at) && matches!(hit, Hit::Row(..)));
+    assert_eq!(hit.map(|(_, hit)| hit.clone()), Some(Hit::Row(ListId::Workloads, ObjectId::Workload(2040))));
+    let scroll = screen.scroll.expect("rows that move as a whole");
+    assert_eq!((scroll.x, scroll.width), (0, 120));
+    assert!(scroll.contains(at));
+}
+
+#[test]
+fn text_fields_show_their_cursor_and_overlays_take_the_clicks() {
+    let field = tui_input::Input::new("re".into());
+    let open = Overlay::Command { field, at: None, history: None };
+    let screen = view(&with(list(testing::healthy(), COMPACT, ListId::Workloads, Scope::All), open));
+    assert!(screen.cursor_visible);
+    assert_eq!(screen.cursor.map(|at| (at.x, at.y)), Some((4, 22)));
+    assert_eq!(screen.scroll, None);
+    assert!(screen.hits.iter().all(|(_, hit)| matches!(hit, Hit::Candidate(_))), "{:?}", screen.hits);
+}
+
+#[test]
+fn the_cursor_stays_in_sight_while_it_moves() {
+    let mut model = list(testing::healthy(), COMPACT, ListId::Workloads, Scope::All);
+    let key = (ListId::Workloads, Scope::All);
+    for at in (0..42).chain((0..42).rev()) {
+        let state = model.lists.get_mut(&key).expect("its state");
+        state.at = at;
+        let id = model.inv.as_ref().map(|inv| ObjectId::Workload(inv.workloads[at].vmid));
+        state.cursor.clone_from(&id);
+        let screen = view(&model);
+        let y = screen.cursor.expect("a cursor").y;
+        let row = screen.hits.iter().find(|(area, hit)| area.y == y && matches!(hit, Hit::Row(..)));
+        assert_eq!(row.map(|(_, hit)| hit.clone()), id.map(|id| Hit::Row(ListId::Workloads, id)), "row {at}");
+    }
+}
