@@ -94,7 +94,7 @@ fn sentence(label: &str, value: &str, word: &str) -> String {
         ("forwarding", "firewall drops") => format!("drops what it should forward: {value}"),
         ("forwarding", "no way back") => format!("replies find no way back: {value}"),
         ("FRR", "down") => format!("FRR is down ({value}): defaults and null routes are lost or stale"),
-        ("SNAT", "absent") => format!("no SNAT rule: {value}"),
+        ("SNAT", "absent") => value.replacen("no rule", "no SNAT rule", 1),
         ("default", "absent" | "no gateway") => value.to_owned(),
         ("null routes", "open") => format!("tenants are not separated: {value}"),
         (_, _) => format!("{label} {word}: {value}"),
