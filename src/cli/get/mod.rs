@@ -190,3 +190,26 @@ fn only_off(inv: &Inventory, item: &Value) -> bool {
 pub(super) fn demand(live: bool) -> Demand {
     Demand { live_counters: live, ..Demand::default() }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::inventory::testing::{Sample, now};
+
+    fn ends(sample: Sample, at: Timestamp) -> Code {
+        let inv = sample.join();
+        let list = items(&inv, Kind::Vnets, None).expect("items");
+        code(&inv, Kind::Vnets, &list, at)
+    }
+
+    #[test]
+    fn a_missing_right_and_old_data_end_with_3() {
+        assert_eq!(ends(Sample::healthy(), now()), Code::Ok);
+        assert_eq!(ends(Sample::healthy(), now() + jiff::SignedDuration::from_mins(5)), Code::Unknown, "old");
+        let mut partial = Sample::healthy();
+        let mut health = partial.sources.get(SourceId::Pve).clone();
+        health.gaps.push(Gap::new(GapKind::Denied, "the token sees some zones only"));
+        partial.sources.set(SourceId::Pve, health);
+        assert_eq!(ends(partial, now()), Code::Unknown, "what is missing from a list that hides is unknown");
+    }
+}
