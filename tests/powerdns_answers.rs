@@ -4,7 +4,8 @@
     clippy::unwrap_used,
     clippy::panic,
     clippy::indexing_slicing,
-    reason = "helpers of a test: a panic is its verdict"
+    clippy::print_stderr,
+    reason = "helpers of a test: a panic is its verdict; a skip and a measurement are said aloud"
 )]
 
 mod loopback;

@@ -4,7 +4,8 @@
     clippy::unwrap_used,
     clippy::panic,
     clippy::indexing_slicing,
-    reason = "helpers of a test: a panic is its verdict"
+    clippy::print_stderr,
+    reason = "helpers of a test: a panic is its verdict; a skip and a measurement are said aloud"
 )]
 
 mod powerdns_common;
@@ -45,13 +46,13 @@ async fn a_tunnel_carries_the_api_and_leaves_nothing_behind() {
     assert_eq!(client.zone(&Name::new("here.example")).await.unwrap().served(), 2);
     let tunnel = client.tunnel().unwrap();
     let socket = tunnel.socket();
-    assert!(socket.exists() && tunnel.is_alive().await);
+    assert!(socket.exists());
     assert!(!format!("{client:?}").contains(KEY));
 
     server.stop();
     let error = client.server().await.unwrap_err();
     assert!(matches!(&error, Error::TunnelFarEnd { destination, .. } if destination == "tunnel"), "{error:?}");
-    assert!(shown(&error).contains("webserver-allow-from") && error.is_transient() && !error.is_tunnel_lost());
+    assert!(shown(&error).contains("webserver-allow-from") && error.is_transient());
     server.start("");
     client.server().await.unwrap();
 
@@ -62,14 +63,8 @@ async fn a_tunnel_carries_the_api_and_leaves_nothing_behind() {
     assert!(!socket.exists() && !socket.parent().unwrap().exists(), "the socket goes with the last client");
 }
 
-#[tokio::test]
-async fn a_tunnel_that_dies_is_told_from_an_api_that_does_not_answer() {
-    let Some(mut server) = Pdns::up("a_tunnel_that_dies_is_told_from_an_api_that_does_not_answer") else { return };
-    let config = server.ssh_up(true);
-    let (site, options) = (through(&server), options(&server, config.clone()));
-    let client = connect(&site, &options).await.unwrap();
-    client.server().await.unwrap();
-    // What an operator's `ssh -O exit` or a lost link does.
+/// Ends the connection of the only tunnel below `server`'s directory, as a lost link does.
+fn cut(server: &Pdns) {
     let control = std::fs::read_dir(server.directory())
         .unwrap()
         .map(|entry| entry.unwrap().path().join("master"))
@@ -77,13 +72,35 @@ async fn a_tunnel_that_dies_is_told_from_an_api_that_does_not_answer() {
         .unwrap();
     let done = std::process::Command::new("ssh").arg("-S").arg(control).args(["-O", "exit", "none"]).output().unwrap();
     assert!(done.status.success(), "{done:?}");
+}
+
+#[tokio::test]
+async fn a_tunnel_that_dies_is_opened_again() {
+    let Some(mut server) = Pdns::up("a_tunnel_that_dies_is_opened_again") else { return };
+    let config = server.ssh_up(true);
+    let (site, options) = (through(&server), options(&server, config));
+    let client = connect(&site, &options).await.unwrap();
+    client.server().await.unwrap();
+    cut(&server);
+    // Both of them find it gone; it is opened once.
+    let (one, other) = tokio::join!(client.server(), client.statistics());
+    assert!(one.is_ok() && other.is_ok(), "{one:?} {other:?}");
+    // ssh may leave its socket, on which nobody listens then, or none.
+    let socket = client.tunnel().unwrap().socket();
+    cut(&server);
+    if !socket.exists() {
+        drop(std::os::unix::net::UnixListener::bind(&socket).unwrap());
+    }
+    client.server().await.unwrap();
+    cut(&server);
+    std::fs::remove_file(&socket).ok();
+    client.server().await.unwrap();
+    cut(&server);
+    server.ssh_down();
     let error = client.server().await.unwrap_err();
-    assert_eq!(error, Error::TunnelLost { destination: "tunnel".to_owned() });
-    assert!(error.is_tunnel_lost() && error.is_transient());
+    assert_eq!(error, Error::Tunnel(SshError::ConnectionRefused { destination: "tunnel".to_owned() }));
+    assert!(error.is_transient());
     shown(&error);
-    assert!(!client.tunnel().unwrap().is_alive().await);
-    drop(client);
-    connect(&site, &options).await.unwrap().server().await.unwrap();
 }
 
 #[tokio::test]

@@ -86,6 +86,10 @@ impl Pdns {
         PathBuf::from(&self.env["SSH_CONFIG"])
     }
 
+    pub fn ssh_down(&self) {
+        self.call(&["ssh-down", "--dir", &self.data()], "");
+    }
+
     pub fn directory(&self) -> &Path {
         self.dir.path()
     }

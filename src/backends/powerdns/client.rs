@@ -6,27 +6,25 @@ use std::time::Duration;
 
 use reqwest::Method;
 use reqwest::header::{HeaderName, HeaderValue};
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use tokio::sync::Semaphore;
 use zeroize::{Zeroize, Zeroizing};
 
 use super::endpoints::{self, Endpoint};
 use super::error::Error;
+use super::message::{error_from_answer, not_the_api};
 use super::model::{Server, Settings, Statistics, TsigKeyName, Zone, ZoneHead, ZoneMetadata};
 use super::name::Name;
 use super::reach::Reach;
 use super::tunnel::Tunnel;
 use super::wire::{Decoded, RawItem, RawKey, RawMetadata, RawServer, RawZone, Unreadable, decode};
 use crate::backends::exit_node::transport::SshOptions;
-use crate::backends::http::{HttpClient, HttpError, Kind, Limits, Request, Response, clean};
+use crate::backends::http::{HttpClient, HttpError, Kind, Limits, Request, Response};
 use crate::site::model::PowerDnsSite;
 use crate::site::secret::Secret;
 
 /// Five reads at once take as long as five in turn (facts/dns.md §3).
 const IN_FLIGHT: usize = 2;
-/// Longest text of an answer that gets into an error, in characters.
-const LONGEST: usize = 300;
 
 /// A reading client of one PowerDNS server. Cheap to clone; clones share counters, the bound on requests in flight and
 /// the tunnel, which closes with the last of them.
@@ -61,14 +59,6 @@ pub enum ZoneListing {
     Lean,
     /// Whether each is signed and its edited serial too; costs the server a look into every zone.
     WithDnssec,
-}
-
-/// What stands in front of a body that says no.
-#[derive(Deserialize)]
-struct Refusal {
-    error: String,
-    #[serde(default)]
-    errors: Vec<String>,
 }
 
 impl Client {
@@ -267,9 +257,9 @@ impl Client {
         // The semaphore is never closed.
         let _permit = self.shared.in_flight.acquire().await.ok();
         *self.shared.counts.lock().unwrap_or_else(PoisonError::into_inner).entry(endpoint.path).or_default() += 1;
-        let mut answer = self.http.send(&request).await.map_err(|e| self.transport(e))?;
+        let mut answer = self.send(&request).await?;
         if !(200..300).contains(&answer.status) {
-            return Err(self.refusal(endpoint, &answer));
+            return Err(error_from_answer(endpoint.path, &answer, self.shared.key.expose()));
         }
         let decoded = decode(&answer.body);
         answer.body.zeroize();
@@ -277,6 +267,18 @@ impl Client {
             Decoded::Whole(value, replaced) => Ok((value, replaced)),
             Decoded::Shape(fault) => Err(Error::Unreadable { path: endpoint.path, fault }),
             Decoded::NotJson => Err(not_the_api(&answer)),
+        }
+    }
+
+    /// Sends `request`; when the tunnel is gone, opens it and sends once more.
+    async fn send(&self, request: &Request) -> Result<Response, Error> {
+        let first = self.http.send(request).await.map_err(|e| self.transport(e));
+        match (first, &self.shared.tunnel) {
+            (Err(Error::TunnelLost { .. }), Some(tunnel)) => {
+                tunnel.reopen().await?;
+                self.http.send(request).await.map_err(|e| self.transport(e))
+            }
+            (other, _) => other,
         }
     }
 
@@ -289,33 +291,6 @@ impl Client {
             (Kind::Refused, Some(destination)) => Error::TunnelLost { destination },
             _ => Error::Http(error),
         }
-    }
-
-    fn refusal(&self, endpoint: &'static Endpoint, answer: &Response) -> Error {
-        let Some(text) = words(answer) else { return self.unworded(answer) };
-        let (status, text) = (answer.status, self.quoted(&text));
-        match status {
-            401 => Error::Unauthenticated,
-            403 => Error::Denied { text },
-            404 => Error::NoApi { path: endpoint.path, text },
-            422 => Error::Unprocessable { text },
-            500.. => Error::ServerFault { status, text },
-            _ => Error::Refused { status, text },
-        }
-    }
-
-    /// A refusal whose body is a page: PowerDNS sends none to who asks for JSON.
-    fn unworded(&self, answer: &Response) -> Error {
-        match answer.status {
-            401 => Error::Unauthenticated,
-            500.. => Error::ServerFault { status: answer.status, text: self.quoted(&answer.reason) },
-            _ => not_the_api(answer),
-        }
-    }
-
-    /// Words of an answer for an error: one safe line, not too long, and without the key, which a proxy may repeat.
-    fn quoted(&self, text: &str) -> String {
-        clean(&text.replace(self.shared.key.expose(), "…")).chars().take(LONGEST).collect()
     }
 }
 
@@ -368,30 +343,6 @@ fn checked_id(zone: &Name) -> Result<String, Error> {
 
 fn unreadable(endpoint: &'static Endpoint) -> impl Fn(Unreadable) -> Error {
     |fault| Error::Unreadable { path: endpoint.path, fault }
-}
-
-fn not_the_api(answer: &Response) -> Error {
-    let media = answer.content_type.clone().unwrap_or_else(|| "a body of no type".to_owned());
-    Error::NotTheApi { status: answer.status, media }
-}
-
-/// What a refusal says: `error` of JSON, or plain text. `None` for a page and for JSON that is not PowerDNS's.
-fn words(answer: &Response) -> Option<String> {
-    let body = String::from_utf8_lossy(&answer.body);
-    let media = answer.content_type.as_deref().unwrap_or("text/plain");
-    let text = if let Ok(refusal) = serde_json::from_str::<Refusal>(&body) {
-        let mut text = refusal.error;
-        for more in refusal.errors {
-            text.push_str("; ");
-            text.push_str(&more);
-        }
-        text
-    } else if media.starts_with("text/plain") {
-        body.into_owned()
-    } else {
-        return None;
-    };
-    Some(if text.trim().is_empty() { answer.reason.clone() } else { text })
 }
 
 #[cfg(test)]

@@ -41,8 +41,8 @@ pub enum Error {
         /// The system's words.
         why: String,
     },
-    /// The tunnel was open and is gone.
-    #[error("the tunnel through {destination} is gone")]
+    /// The tunnel was lost, and lost again as soon as it was opened anew.
+    #[error("the tunnel through {destination} does not hold")]
     TunnelLost {
         /// ssh destination.
         destination: String,
@@ -144,7 +144,9 @@ impl Error {
                 "Add this host to webserver-allow-from in pdns.conf, or use mode = \"tunnel\" through a host that is listed."
             }
             Self::TunnelSocket { .. } => "Check that the directory exists and is yours, and that its path is short.",
-            Self::TunnelLost { .. } => "It is opened again with the next reading.",
+            Self::TunnelLost { .. } => {
+                "It is opened again with the next reading; look at the link and at that host's sshd."
+            }
             Self::Unauthenticated => "Compare the key with api-key= in pdns.conf; PowerDNS reads it at its start.",
             Self::Denied { .. } => "PowerDNS itself answers 401: look for a proxy in between.",
             Self::ZoneAbsent { .. } => "Read the list of zones again: it may just have been deleted.",
@@ -175,11 +177,5 @@ impl Error {
             Self::TunnelLost { .. } | Self::TunnelFarEnd { .. } | Self::ServerFault { .. } => true,
             _ => false,
         }
-    }
-
-    /// Whether the tunnel has to be opened anew before anything else can be asked.
-    #[must_use]
-    pub fn is_tunnel_lost(&self) -> bool {
-        matches!(self, Self::TunnelLost { .. })
     }
 }

@@ -7,7 +7,7 @@
 //! reach      what each mode of a site (api, tunnel, dns-only) can know, and why not the rest
 //! model      zones, RRsets, metadata, key names; name: domain names as compared and shown
 //! wire       from JSON to the model, leniently, naming the field that cannot be read
-//! error      what goes wrong, typed, with the remedy
+//! error      what goes wrong, typed, with the remedy; message: from an answer that says no to those types
 //! ```
 //!
 //! No call fetches a TSIG secret: keys come from the list, which leaves their secrets out (facts/dns.md §4).
@@ -15,6 +15,7 @@
 mod client;
 pub mod endpoints;
 mod error;
+mod message;
 pub mod model;
 mod name;
 mod reach;

@@ -317,8 +317,10 @@ impl ZoneMetadata {
         if settings.flag("dnsupdate-require-tsig") == Some(true) || !self.update_keys().is_empty() {
             return Some(false);
         }
-        let global = settings.get("allow-dnsupdate-from")?;
-        Some(!self.update_networks().is_empty() || !global.trim().is_empty())
+        if !self.update_networks().is_empty() {
+            return Some(true);
+        }
+        settings.get("allow-dnsupdate-from").map(|networks| !networks.trim().is_empty())
     }
 }
 
@@ -331,4 +333,56 @@ pub struct TsigKeyName {
     pub name: Name,
     /// Algorithm, lower-case without trailing dot, e.g. `hmac-sha256`. One name may occur with two (facts/dns.md §4).
     pub algorithm: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_compared_by_their_numbers() {
+        for (text, numbers) in [
+            ("4.7.3", Some((4, 7, 3))),
+            ("5.1.0-alpha1", Some((5, 1, 0))),
+            ("4.10", Some((4, 10, 0))),
+            ("git-2026-abc", None),
+            ("", None),
+        ] {
+            assert_eq!(Version::new(text).numbers, numbers, "{text}");
+        }
+        assert_eq!(Version::new("4.10.0").at_least(4, 9), Some(true));
+        assert_eq!(Version::new("4.9.18").at_least(4, 10), Some(false));
+        assert_eq!(Version::new("unreleased").at_least(4, 9), None);
+        assert_eq!(Version::new("5.0\u{1b}[2J").text, "5.0");
+    }
+
+    /// What is said of a zone with these keys and networks on a server with these settings.
+    fn open(keys: &[&str], networks: &[&str], settings: &[(&str, &str)]) -> Option<bool> {
+        let mut known = Settings::default();
+        for (name, value) in settings {
+            known.keep(name, (*value).to_owned());
+        }
+        let owned = |values: &[&str]| values.iter().map(|v| (*v).to_owned()).collect();
+        let kinds = BTreeMap::from([
+            ("TSIG-ALLOW-DNSUPDATE".to_owned(), owned(keys)),
+            ("ALLOW-DNSUPDATE-FROM".to_owned(), owned(networks)),
+        ]);
+        ZoneMetadata { zone: Name::new("z.example"), kinds }.takes_unsigned_updates(&known)
+    }
+
+    #[test]
+    fn an_open_zone_is_told_from_a_closed_one_and_from_an_unknown_one() {
+        let (on, none, local) =
+            (("dnsupdate", "yes"), ("allow-dnsupdate-from", ""), ("allow-dnsupdate-from", "127.0.0.0/8,::1"));
+        assert_eq!(open(&[], &["10.20.99.0/24"], &[on, none]), Some(true));
+        assert_eq!(open(&["tdemo"], &["10.20.99.0/24"], &[on, none]), Some(false));
+        assert_eq!(open(&[], &[], &[on, none]), Some(false), "nobody may come");
+        assert_eq!(open(&[], &[], &[on, local]), Some(true), "the server's own list counts too");
+        assert_eq!(open(&[], &["10.0.0.0/8"], &[("dnsupdate", "no"), none]), Some(false));
+        assert_eq!(open(&[], &["10.0.0.0/8"], &[on, none, ("dnsupdate-require-tsig", "yes")]), Some(false));
+        let script = ("lua-dnsupdate-policy-script", "/etc/powerdns/policy.lua");
+        assert_eq!(open(&["tdemo"], &[], &[on, none, script]), None, "the script decides");
+        assert_eq!(open(&[], &["10.0.0.0/8"], &[]), None, "settings were not read");
+        assert_eq!(open(&[], &[], &[on]), None, "the server's own list is not known");
+    }
 }

@@ -67,8 +67,8 @@ impl Name {
         self.0.rsplit('.').cmp(other.0.rsplit('.'))
     }
 
-    /// The zone's id in a request path: everything but ASCII letters, digits, dot and dash as `=XX`, the root as `=2E`.
-    /// Percent-encoding does not do: `a%2Fb` is not found (PowerDNS 4.7).
+    /// The zone's id in a request path, as the list of zones writes it: everything but ASCII letters, digits, dot and
+    /// dash as `=XX`, the root as `=2E` (a dot alone would be folded away).
     pub(super) fn zone_id(&self) -> String {
         let absolute = self.absolute();
         if absolute == "." {

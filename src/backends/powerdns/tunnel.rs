@@ -4,6 +4,7 @@
 //! connect to a loopback port, and whoever takes it over when ssh has died is sent the API key.
 
 use std::fs::Permissions;
+use std::io::ErrorKind;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -11,42 +12,74 @@ use std::time::Duration;
 use openssh::{ForwardType, Session, Socket};
 use reqwest::Url;
 use tempfile::TempDir;
+use tokio::sync::Mutex;
 
 use super::error::Error;
 use crate::backends::exit_node::error::Error as SshError;
 use crate::backends::exit_node::transport::{SshOptions, SshTransport};
 use crate::backends::http::clean;
 
-/// An open tunnel. Dropping it ends the ssh connection and removes the socket.
+/// A tunnel. Dropping it ends the ssh connection and removes the socket.
 #[derive(Debug)]
 pub struct Tunnel {
     // Dropped in this order: ssh first, then the directory with the socket.
-    session: Session,
+    session: Mutex<Option<Session>>,
     directory: TempDir,
-    destination: String,
+    ssh: SshTransport,
+    far: (String, u16),
+    deadline: Duration,
 }
 
 impl Tunnel {
-    /// Opens a tunnel through `destination` (as ssh takes it) to the host and port of `url` as seen from there. Whether
-    /// anything answers at the far end shows with the first request.
+    /// Opens a tunnel through `destination` (as ssh takes it) to the host and port of `url` as seen from there, within
+    /// `deadline`. Whether anything answers at the far end shows with the first request.
     ///
     /// # Errors
     /// [`Error::NotConfigured`] for a URL without host; [`Error::TunnelSocket`]; [`Error::Tunnel`] with what ssh said.
     pub async fn open(destination: &str, url: &str, options: &SshOptions, deadline: Duration) -> Result<Self, Error> {
-        let (host, port) = target(url)?;
-        let ssh = SshTransport::new(destination.to_owned(), options.clone());
+        let far = target(url)?;
         let directory = private_directory(options.control_directory.as_deref())?;
-        let opening = async {
-            let session = ssh.connect().await?;
-            let near = Socket::from(directory.path().join(SOCKET));
-            let far = Socket::new(host, port);
-            session.request_port_forward(ForwardType::Local, near, far).await.map_err(|e| ssh.classify(&e))?;
-            Ok::<_, SshError>(session)
-        };
-        let opened = tokio::time::timeout(deadline, opening).await;
-        let late = |_| SshError::TimedOut { destination: destination.to_owned(), seconds: deadline.as_secs() };
-        let session = opened.map_err(late)??;
-        Ok(Self { session, directory, destination: destination.to_owned() })
+        let ssh = SshTransport::new(destination.to_owned(), options.clone());
+        let tunnel = Self { session: Mutex::new(None), directory, ssh, far, deadline };
+        tunnel.reopen().await?;
+        Ok(tunnel)
+    }
+
+    /// Opens the tunnel again, at the same socket, unless it stands: an ssh connection ends with its link, and after two
+    /// minutes in which nothing was asked.
+    ///
+    /// # Errors
+    /// As [`Tunnel::open`].
+    pub async fn reopen(&self) -> Result<(), Error> {
+        let opened = tokio::time::timeout(self.deadline, self.stand()).await;
+        let late =
+            |_| SshError::TimedOut { destination: self.destination().to_owned(), seconds: self.deadline.as_secs() };
+        opened.map_err(late)?
+    }
+
+    async fn stand(&self) -> Result<(), Error> {
+        let mut slot = self.session.lock().await;
+        if let Some(session) = slot.as_ref()
+            && session.check().await.is_ok()
+        {
+            return Ok(());
+        }
+        *slot = None;
+        self.remove_socket()?;
+        let session = self.ssh.connect().await?;
+        let near = Socket::from(self.socket());
+        let far = Socket::new(self.far.0.as_str(), self.far.1);
+        session.request_port_forward(ForwardType::Local, near, far).await.map_err(|e| self.ssh.classify(&e))?;
+        *slot = Some(session);
+        Ok(())
+    }
+
+    /// ssh leaves its socket when it is killed, and does not listen on one that is there.
+    fn remove_socket(&self) -> Result<(), Error> {
+        match std::fs::remove_file(self.socket()) {
+            Err(e) if e.kind() != ErrorKind::NotFound => Err(socket_error("removing the old socket", &e)),
+            _ => Ok(()),
+        }
     }
 
     /// The near end.
@@ -58,13 +91,12 @@ impl Tunnel {
     /// The ssh destination.
     #[must_use]
     pub fn destination(&self) -> &str {
-        &self.destination
+        self.ssh.destination()
     }
+}
 
-    /// Whether the ssh connection still stands, as far as this machine knows.
-    pub async fn is_alive(&self) -> bool {
-        self.session.check().await.is_ok()
-    }
+fn socket_error(what: &'static str, error: &std::io::Error) -> Error {
+    Error::TunnelSocket { what, why: clean(&error.kind().to_string()) }
 }
 
 /// Name of the socket; short, since the whole path is limited to some 100 bytes.
@@ -83,7 +115,7 @@ fn private_directory(below: Option<&Path>) -> Result<TempDir, Error> {
         Some(directory) => builder.tempdir_in(directory),
         None => builder.tempdir(),
     };
-    made.map_err(|e| Error::TunnelSocket { what: "making a private directory", why: clean(&e.kind().to_string()) })
+    made.map_err(|e| socket_error("making a private directory", &e))
 }
 
 #[cfg(test)]
