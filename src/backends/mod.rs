@@ -2,4 +2,5 @@
 
 pub mod exit_node;
 pub mod http;
+pub mod powerdns;
 pub mod proxmox;
