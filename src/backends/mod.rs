@@ -2,4 +2,5 @@
 
 pub mod exit_node;
 pub mod http;
+pub mod opnsense;
 pub mod proxmox;
