@@ -115,8 +115,8 @@ pub enum Ack {
     Toggled {
         /// The state now.
         enabled: bool,
-        /// Whether it was another before.
-        changed: bool,
+        /// Whether it was another before; routes do not say up to 25.7.
+        changed: Option<bool>,
     },
     /// Gone.
     Deleted,
@@ -138,17 +138,22 @@ pub fn acknowledgement(asked: Asked<'_>, answer: &Response) -> Result<Ack, Error
     };
     let Value::Object(map) = &value else { return Err(unreadable("expected an object")) };
     let word = map.get("result").or_else(|| map.get("status"));
+    // Nothing at all: the backend did not answer in time, or there was nothing to do. Two line feeds are success
+    // (facts §5), so nothing may be trimmed before this.
+    if word.is_some_and(|w| w.is_null() || w.as_str() == Some("")) {
+        return Err(Error::Failed { validations: BTreeMap::new() });
+    }
     let Some(word) = word.and_then(scalar) else { return Err(unreadable("is missing")) };
     match word.as_str() {
         "saved" => Ok(Ack::Saved { uuid: map.get("uuid").and_then(scalar) }),
         "Enabled" | "Disabled" => {
-            let changed =
-                map.get("changed").and_then(Value::as_bool).ok_or_else(|| unreadable("changed is missing"))?;
-            Ok(Ack::Toggled { enabled: word == "Enabled", changed })
+            Ok(Ack::Toggled { enabled: word == "Enabled", changed: map.get("changed").and_then(Value::as_bool) })
         }
         "deleted" => Ok(Ack::Deleted),
         "not found" | "not_found" => Err(Error::Absent { what: asked.endpoint.to_owned() }),
-        "ok" | "OK" => Ok(Ack::Ok),
+        unknown if unknown.starts_with("unknown") => Err(Error::Absent { what: word }),
+        error if error.starts_with("error") => Err(Error::Refused { text: word }),
+        "ok" | "OK" | "" => Ok(Ack::Ok),
         _ => Ok(Ack::Word(word)),
     }
 }
@@ -204,9 +209,15 @@ mod tests {
         assert_eq!(read(r#"{"result":"saved","uuid":"u"}"#).unwrap(), Ack::Saved { uuid: Some("u".to_owned()) });
         assert_eq!(
             read(r#"{"result":"Disabled","changed":true}"#).unwrap(),
-            Ack::Toggled { enabled: false, changed: true }
+            Ack::Toggled { enabled: false, changed: Some(true) }
         );
         assert_eq!(read(r#"{"status":"OK\n\n"}"#).unwrap(), Ack::Ok);
+        assert_eq!(read(r#"{"status":"\n\n"}"#).unwrap(), Ack::Ok);
+        for nothing in [r#"{"status":""}"#, r#"{"status":null}"#] {
+            assert!(matches!(read(nothing), Err(Error::Failed { .. })), "{nothing}");
+        }
+        assert!(matches!(read(r#"{"status":"unknown (or removed) savepoint"}"#), Err(Error::Absent { .. })));
+        assert!(matches!(read(r#"{"status":"error reloading routes (x)"}"#), Err(Error::Refused { .. })));
         assert!(matches!(read(r#"{"result":"not found"}"#), Err(Error::Absent { .. })));
         assert!(matches!(read("[]"), Err(Error::Unreadable { .. })));
         assert!(matches!(read("{}"), Err(Error::Unreadable { .. })));

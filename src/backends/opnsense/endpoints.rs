@@ -85,6 +85,8 @@ pub static SYSTEM_STATUS: Endpoint = get("core/system/status", STATUS);
 pub static INTERFACE_OVERVIEW: Endpoint = get("interfaces/overview/export", INTERFACES);
 /// An empty filter rule: its fields tell the series.
 pub static RULE_TEMPLATE: Endpoint = get("firewall/filter/get_rule", FILTER);
+/// One rule of the model.
+pub static RULE: Endpoint = get("firewall/filter/get_rule/{uuid}", FILTER);
 /// All rules of the model, with every field and every choice.
 pub static FILTER_MODEL: Endpoint = get("firewall/filter/get", FILTER);
 /// Rules as the rule page lists them, legacy and automatic ones among them.
@@ -134,13 +136,14 @@ pub static STATE_TABLE: Endpoint = get("diagnostics/firewall/pf_states", DASHBOA
 pub static PF_RULES: Endpoint = get("diagnostics/firewall/pf_statistics/rules", PF_INFO);
 
 /// All of them.
-pub static ALL: [&Endpoint; 27] = [
+pub static ALL: [&Endpoint; 28] = [
     &FIRMWARE_STATUS,
     &SYSTEM_INFORMATION,
     &SYSTEM_TIME,
     &SYSTEM_STATUS,
     &INTERFACE_OVERVIEW,
     &RULE_TEMPLATE,
+    &RULE,
     &FILTER_MODEL,
     &RULES_LISTED,
     &RULE_STATS,

@@ -54,6 +54,19 @@ impl Client {
         Ok(RuleSet { rules, counters_cached, loaded_unknown, not_read })
     }
 
+    /// One managed rule as saved. Whether it is loaded, only [`Client::rule_stats`] knows.
+    ///
+    /// # Errors
+    /// Any [`Error`]; [`Error::Absent`] when there is none, which OPNsense says with an empty list.
+    pub async fn rule(&self, uuid: &str) -> Result<Rule, Error> {
+        let answer = self.call(Call::new(&endpoints::RULE).id(uuid)).await?;
+        let read = answer.decode(|value| match value {
+            Value::Array(none) if none.is_empty() => Ok(None),
+            other => rule(uuid.to_owned(), RuleKind::Managed, &Row::new(other, "")?.sub("rule")?).map(Some),
+        })?;
+        read.ok_or_else(|| Error::Absent { what: format!("rule {uuid}") })
+    }
+
     /// Legacy and automatic rules.
     async fn foreign_rules(&self, version: Version, names: &BTreeMap<String, String>) -> Result<Vec<Rule>, Error> {
         if !version.lists_foreign_rules() {
@@ -151,7 +164,7 @@ fn rule(uuid: String, kind: RuleKind, row: &Row<'_>) -> Read<Rule> {
         uuid,
         kind,
         enabled,
-        action: action(row)?,
+        action: action(row, kind)?,
         // Rows of legacy and automatic rules leave the field out where it is set.
         quick: match kind {
             RuleKind::Managed => row.need_bool("quick")?,
@@ -175,8 +188,11 @@ fn rule(uuid: String, kind: RuleKind, row: &Row<'_>) -> Read<Rule> {
     })
 }
 
-fn action(row: &Row<'_>) -> Read<Action> {
-    let word = row.key("action")?.ok_or_else(|| row.fault("action", "is missing"))?;
+fn action(row: &Row<'_>, kind: RuleKind) -> Read<Action> {
+    let Some(word) = row.key("action")? else {
+        let blank = kind != RuleKind::Managed && row.get("action").is_some();
+        return if blank { Ok(Action::Unstated) } else { Err(row.fault("action", "is missing")) };
+    };
     Ok(match word.to_ascii_lowercase().as_str() {
         "pass" => Action::Pass,
         "block" => Action::Block,

@@ -119,6 +119,8 @@ pub enum Action {
     Block,
     /// Drops it and says so.
     Reject,
+    /// Left blank, as 26.7 lists some automatic rules (access to its DHCP server); pf's own text tells.
+    Unstated,
     /// A word not known here.
     Other(String),
 }
