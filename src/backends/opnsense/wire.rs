@@ -30,7 +30,7 @@ impl<'a> Row<'a> {
         let at = at.into();
         match value {
             Value::Object(map) => Ok(Self { at, map }),
-            other => Err(Unreadable { at, why: format!("expected an object, found {}", kind(other)) }),
+            other => Err(misfit(&at, "an object", other)),
         }
     }
 
@@ -40,7 +40,7 @@ impl<'a> Row<'a> {
             Value::Array(rows) => {
                 rows.iter().enumerate().map(|(i, row)| Self::new(row, format!("{at}[{i}]"))).collect()
             }
-            other => Err(Unreadable { at: at.to_owned(), why: format!("expected a list, found {}", kind(other)) }),
+            other => Err(misfit(at, "a list", other)),
         }
     }
 
@@ -51,7 +51,7 @@ impl<'a> Row<'a> {
             Value::Object(map) => {
                 map.iter().map(|(key, v)| Ok((key.as_str(), Self::new(v, format!("{at}.{}", clean(key)))?))).collect()
             }
-            other => Err(Unreadable { at: at.to_owned(), why: format!("expected a map, found {}", kind(other)) }),
+            other => Err(misfit(at, "a map", other)),
         }
     }
 
@@ -201,6 +201,11 @@ impl<'a> Row<'a> {
         let row = Row::new(option, format!("{}.{key}", self.at))?;
         row.need_bool("selected")
     }
+}
+
+fn misfit(at: &str, wanted: &str, found: &Value) -> Unreadable {
+    let at = if at.is_empty() { "the top level" } else { at };
+    Unreadable { at: at.to_owned(), why: format!("expected {wanted}, found {}", kind(found)) }
 }
 
 /// The words of a list written with commas.
