@@ -214,7 +214,7 @@ async fn typed(client: &Client, path: &'static str, step: &Step, version: Versio
         }
         "firewall/source_nat/get" | "firewall/source_nat/search_rule" => source_nat(client, step).await?,
         "firewall/alias/search_item" => {
-            let aliases = client.aliases().await?;
+            let aliases = client.aliases().await?.aliases;
             assert_eq!(Some(aliases.len()), rows);
             let tenant = aliases.iter().find(|a| a.name == "tenant_tdemo").unwrap();
             assert_eq!((tenant.kind.as_str(), tenant.content.len()), ("network", 2));

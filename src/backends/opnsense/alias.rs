@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::client::{Call, Client};
 use super::endpoints;
 use super::error::Error;
-use super::model::Alias;
+use super::model::{Alias, Aliases, NotRead};
 use super::wire::{Read, Row};
 
 /// Texts that searches before 25.7 show, and the keys they stand for.
@@ -26,15 +26,25 @@ const KINDS: [(&str, &str); 13] = [
 ];
 
 impl Client {
-    /// All aliases with their configured members.
+    /// All aliases with their configured members, and whether pf has their tables.
     ///
     /// # Errors
-    /// Any [`Error`].
-    pub async fn aliases(&self) -> Result<Vec<Alias>, Error> {
-        self.search(&endpoints::ALIASES_LISTED, "", &[], alias).await
+    /// Any [`Error`] of reading the aliases. What else fails is named in [`Aliases::not_read`].
+    pub async fn aliases(&self) -> Result<Aliases, Error> {
+        let mut aliases = self.search(&endpoints::ALIASES_LISTED, "", &[], alias).await?;
+        let mut not_read = Vec::new();
+        match self.table_names().await {
+            Ok(tables) => {
+                for alias in aliases.iter_mut().filter(|a| a.has_table()) {
+                    alias.loaded = Some(tables.contains(&alias.name));
+                }
+            }
+            Err(why) => not_read.push(NotRead { what: "the tables of pf", why }),
+        }
+        Ok(Aliases { aliases, not_read })
     }
 
-    /// Names of the tables pf has: an alias that needs one and is not in here is not loaded.
+    /// Names of the tables pf has.
     ///
     /// # Errors
     /// Any [`Error`].
@@ -64,5 +74,6 @@ fn alias(row: &Row<'_>) -> Read<Alias> {
         enabled: row.need_bool("enabled")?,
         content: row.lines("content")?,
         description: row.text("description")?.unwrap_or_default(),
+        loaded: None,
     })
 }

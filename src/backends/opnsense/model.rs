@@ -339,6 +339,18 @@ pub struct Alias {
     pub content: Vec<String>,
     /// Whatever somebody wrote.
     pub description: String,
+    /// Whether pf has its table. `None` = not known, or there is none to have ([`Alias::has_table`]). The members are
+    /// [`super::Client::table`]'s to tell.
+    pub loaded: Option<bool>,
+}
+
+/// All aliases.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Aliases {
+    /// The aliases.
+    pub aliases: Vec<Alias>,
+    /// Parts that failed.
+    pub not_read: Vec<NotRead>,
 }
 
 impl Alias {

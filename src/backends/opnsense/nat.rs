@@ -18,7 +18,7 @@ struct Model {
 
 impl Client {
     /// Source NAT rules and their mode. Rules are taken from the model where it holds them: searches before 25.7 show
-    /// texts, and from 26.1.11 on they hide manual rules in modes automatic and disabled.
+    /// texts, and from 26.1.11 on they hide manual rules in modes automatic and disabled. Manual rules come first.
     ///
     /// # Errors
     /// Any [`Error`] of reading version or model. What else fails is named in [`SourceNat::not_read`].
@@ -39,15 +39,28 @@ impl Client {
             None => Some(true),
             Some(mode) => Some(matches!(mode, NatMode::Hybrid | NatMode::Advanced)),
         };
-        if !complete && manual_applies == Some(false) {
-            let why = Error::NotOffered { what: "manual rules in this mode", version, since: Version::new(26, 1, 11) };
-            not_read.push(NotRead { what: "manual source NAT rules", why });
+        if !complete && manual_applies != Some(true) {
+            match self.manual_rules().await {
+                Ok(manual) => {
+                    rules.retain(|r| r.kind == RuleKind::Automatic);
+                    rules.splice(0..0, manual);
+                }
+                Err(why) => not_read.push(NotRead { what: "manual source NAT rules", why }),
+            }
         }
         if model.mode.is_none() {
             let why = Error::NotOffered { what: "the mode of source NAT", version, since: Version::new(26, 1, 11) };
             not_read.push(NotRead { what: "the mode of source NAT", why });
         }
         Ok(SourceNat { mode: model.mode, rules, manual_applies, not_read })
+    }
+
+    /// Manual rules from the filter model: the list of source NAT hides them in modes where they have no effect.
+    async fn manual_rules(&self) -> Result<Vec<NatRule>, Error> {
+        self.call(Call::new(&endpoints::FILTER_MODEL)).await?.object(|answer| {
+            let read = model(answer)?;
+            read.rules.ok_or_else(|| answer.fault("filter.snatrules", "is missing"))
+        })
     }
 }
 

@@ -10,6 +10,7 @@ use super::endpoints;
 use super::error::Error;
 use super::filter::direction;
 use super::model::{Hits, PfRule, PfRules, State, StateTable, States};
+use super::version::Version;
 use super::wire::{Read, Row, scalar};
 
 /// States read at most for one address.
@@ -55,8 +56,15 @@ impl Client {
     /// of the address (also as part of another); what does not have it as an address is left out here.
     ///
     /// # Errors
-    /// Any [`Error`].
+    /// Any [`Error`]; [`Error::NotOffered`] for an IPv6 address before 26.1.3, where such a search finds nothing.
     pub async fn states_of(&self, address: IpAddr, limit: usize) -> Result<States, Error> {
+        if address.is_ipv6() {
+            let version = self.version_for_reading().await?;
+            if !version.searches_colons() {
+                let what = "the states of an IPv6 address";
+                return Err(Error::NotOffered { what, version, since: Version::new(26, 1, 3) });
+            }
+        }
         let limit = limit.clamp(1, MOST_STATES);
         let page = self.search_some(&endpoints::STATES_LISTED, &address.to_string(), limit, state).await?;
         let cut = page.total > page.rows.len();
