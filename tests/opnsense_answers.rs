@@ -199,7 +199,7 @@ async fn cached_counters_prove_no_absence() {
     let seen = router.server.take_seen();
     let search = seen.iter().find(|s| s.path.ends_with("search_rule")).unwrap();
     let body: Value = serde_json::from_slice(&search.body).unwrap();
-    assert_eq!((&body["interface"], &body["show_all"]), (&json!("lan,opt10,opt9,wan"), &json!("1")));
+    assert_eq!((&body["interface"], &body["show_all"]), (&json!("enc0,lan,lo0,opt10,opt9,wan"), &json!("1")));
 }
 
 #[tokio::test]

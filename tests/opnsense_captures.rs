@@ -82,7 +82,6 @@ const NOT_READ: &[&str] = &[
     "firewall/category/search_item",
     "firewall/d_nat/search_rule",
     "firewall/filter/download_rules",
-    "firewall/filter/get_interface_list",
     "firewall/filter/list_categories",
     "firewall/filter/list_network_select_options",
     "firewall/filter/list_port_select_options",
@@ -209,6 +208,15 @@ async fn typed(client: &Client, path: &'static str, step: &Step, version: Versio
             assert_eq!(Some(rule.description.as_str()), step.body["rule"]["description"].as_str());
         }
         "firewall/filter/search_rule" => foreign(client, step).await?,
+        "firewall/filter/get_interface_list" => {
+            // Only versions before 26.1.1 need it; the answer has the same form later.
+            let router_of_25_7 = serde_json::json!({"product": {"product_version": "25.7.11"}});
+            let table = HashMap::from([
+                ("GET core/firmware/status".to_owned(), opnsense_common::json(&router_of_25_7)),
+                ("GET firewall/filter/get_interface_list".to_owned(), step.answer.clone()),
+            ]);
+            interface_list(table).await;
+        }
         "firewall/filter_util/rule_stats" => {
             assert_eq!(client.rule_stats().await?.len(), step.body["stats"].as_object().unwrap().len());
         }
@@ -275,6 +283,20 @@ async fn state_and_service(client: &Client, path: &'static str, step: &Step) -> 
         other => panic!("{other} has no reading in this test"),
     }
     Ok(())
+}
+
+/// The ids of the list are those that the search names.
+async fn interface_list(mut table: HashMap<String, Canned>) {
+    let rule = serde_json::json!({"filter": {"rules": {"rule": []}}});
+    table.insert("GET firewall/filter/get".to_owned(), opnsense_common::json(&rule));
+    table.insert("GET firewall/filter/get_rule".to_owned(), opnsense_common::json(&serde_json::json!({"rule": {}})));
+    let router = Router::start(table).await;
+    let _ = router.client().rules().await;
+    let seen = router.server.take_seen();
+    let search = seen.iter().find(|s| s.path.ends_with("search_rule")).unwrap();
+    let body: Value = serde_json::from_slice(&search.body).unwrap();
+    let ids: Vec<_> = body["interface"].as_str().unwrap().split(',').collect();
+    assert!(["lan", "wan", "lo0", "opt3"].iter().all(|id| ids.contains(id)), "{ids:?}");
 }
 
 async fn interfaces(client: &Client) -> Result<(), Error> {

@@ -71,6 +71,7 @@ async fn what_is_sent_is_declared() {
         // Asked only where the version needs them.
         let allowed = [
             "diagnostics/system/system_information",
+            "firewall/filter/get_interface_list",
             "firewall/filter/get_rule",
             "firewall/filter/flush_inspect_cache",
             "firewall/filter/search_rule",

@@ -129,6 +129,8 @@ fn world(models: &Value, version: &str) -> Value {
         "GET firewall/filter/get": {"filter": model},
         "GET firewall/filter/get_rule": {"rule": object(models, "filter.rule", version, Form::Model, &[])},
         "POST firewall/filter/search_rule": row(models, "filter.rule", version, &[("interface", "opt10")]),
+        "GET firewall/filter/get_interface_list":
+            {"groups": {"items": []}, "interfaces": {"items": [{"value": "opt10"}, {"value": "wan"}]}},
         "GET firewall/filter_util/rule_stats": {"status": "ok", "stats": {}},
         "GET firewall/source_nat/get": {"filter": general},
         "POST firewall/source_nat/search_rule": row(models, "snat.rule", version, &nat_values),

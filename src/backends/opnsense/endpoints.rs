@@ -94,6 +94,8 @@ pub static RULES_LISTED: Endpoint = Endpoint {
     body: &["current", "rowCount", "sort", "searchPhrase", "interface", "show_all"],
     ..search("firewall/filter/search_rule", FILTER)
 };
+/// Interfaces and groups that rules may name, 25.1.5 and later.
+pub static RULE_INTERFACES: Endpoint = get("firewall/filter/get_interface_list", FILTER);
 /// Counters of what pf has loaded, by label.
 pub static RULE_STATS: Endpoint = get("firewall/filter_util/rule_stats", RULES);
 /// Drops the cache of the counters. Leaves nothing behind but work: the next reading asks pf.
@@ -136,7 +138,7 @@ pub static STATE_TABLE: Endpoint = get("diagnostics/firewall/pf_states", DASHBOA
 pub static PF_RULES: Endpoint = get("diagnostics/firewall/pf_statistics/rules", PF_INFO);
 
 /// All of them.
-pub static ALL: [&Endpoint; 28] = [
+pub static ALL: [&Endpoint; 29] = [
     &FIRMWARE_STATUS,
     &SYSTEM_INFORMATION,
     &SYSTEM_TIME,
@@ -146,6 +148,7 @@ pub static ALL: [&Endpoint; 28] = [
     &RULE,
     &FILTER_MODEL,
     &RULES_LISTED,
+    &RULE_INTERFACES,
     &RULE_STATS,
     &FLUSH_RULE_STATS,
     &SNAT_LISTED,

@@ -73,11 +73,15 @@ impl Client {
             let what = "legacy and automatic rules";
             return Err(Error::NotOffered { what, version, since: Version::new(25, 1, 5) });
         }
-        // Before 26.1.1 a search without interfaces holds floating rules only.
-        let all = names.keys().cloned().collect::<Vec<_>>().join(",");
         let mut extra = vec![("show_all", "1")];
+        let every;
         if !version.searches_all_interfaces() {
-            extra.push(("interface", all.as_str()));
+            // A search without interfaces holds floating rules only: all are named, the loopback, which nobody may
+            // choose, among them.
+            let mut ids = self.call(Call::new(&endpoints::RULE_INTERFACES)).await?.object(rule_interfaces)?;
+            ids.insert("lo0".to_owned());
+            every = ids.into_iter().collect::<Vec<_>>().join(",");
+            extra.push(("interface", every.as_str()));
         }
         let rows = self.search(&endpoints::RULES_LISTED, "", &extra, |row| foreign_rule(row, names)).await?;
         Ok(rows.into_iter().flatten().collect())
@@ -123,6 +127,17 @@ fn managed_rules(answer: &Row<'_>) -> Read<Model> {
 /// Id and description of every interface a rule may name.
 fn interfaces(rule: &Row<'_>) -> impl Iterator<Item = (String, String)> + use<> {
     rule.choices("interface").into_iter().filter(|(id, _)| !id.is_empty())
+}
+
+/// `{"groups":{"items":[{"value":"enc0",…}]},"interfaces":{…},"floating":{…}}`.
+fn rule_interfaces(answer: &Row<'_>) -> Read<BTreeSet<String>> {
+    let mut ids = BTreeSet::new();
+    for part in ["groups", "interfaces"] {
+        for item in Row::list(answer.sub(part)?.need("items")?, part)? {
+            ids.insert(item.need_text("value")?);
+        }
+    }
+    Ok(ids)
 }
 
 /// A row of the rule page; `None` for a managed one, which the model tells better.

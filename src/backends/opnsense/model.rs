@@ -235,8 +235,8 @@ pub struct RuleSet {
     pub rules: Vec<Rule>,
     /// Counters may be up to 300 s old; a rule missing from them is then unknown, not unloaded [4].
     pub counters_cached: bool,
-    /// Labels in pf that belong to no rule here: a rule was deleted and not yet unloaded, or legacy rules were not
-    /// read. Empty where counters were not read.
+    /// Labels in pf that belong to no rule here: a rule was deleted and not yet unloaded, or legacy and automatic rules
+    /// were not read, or not all of them. Empty where counters were not read.
     pub loaded_unknown: BTreeSet<String>,
     /// Parts that failed.
     pub not_read: Vec<NotRead>,
