@@ -156,13 +156,25 @@ impl HttpClient {
     /// # Errors
     /// [`HttpError`]; an answer with an error status is not one, except a redirect.
     pub async fn send(&self, request: &Request) -> Result<Response, HttpError> {
+        self.deliver(request, None).await
+    }
+
+    /// [`HttpClient::send`] with `json` as the body.
+    ///
+    /// # Errors
+    /// As [`HttpClient::send`].
+    pub async fn send_json(&self, request: &Request, json: &str) -> Result<Response, HttpError> {
+        self.deliver(request, Some(json)).await
+    }
+
+    async fn deliver(&self, request: &Request, json: Option<&str>) -> Result<Response, HttpError> {
         let url = self.url(request)?;
         let mut phase = Phase::Answer;
         let sending = async {
-            let first = self.once(request, url.clone(), &mut phase).await;
+            let first = self.once(request, json, url.clone(), &mut phase).await;
             let repeatable = request.method == Method::GET && request.access == Access::Read;
             match first {
-                Err(Kind::ClosedBeforeAnswer) if repeatable => self.once(request, url, &mut phase).await,
+                Err(Kind::ClosedBeforeAnswer) if repeatable => self.once(request, json, url, &mut phase).await,
                 other => other,
             }
         };
@@ -177,13 +189,16 @@ impl HttpClient {
         result
     }
 
-    async fn once(&self, request: &Request, url: Url, phase: &mut Phase) -> Result<Response, Kind> {
+    async fn once(&self, request: &Request, json: Option<&str>, url: Url, phase: &mut Phase) -> Result<Response, Kind> {
         *phase = Phase::Answer;
         self.sent.fetch_add(1, Ordering::Relaxed);
         // PowerDNS leaves the reason out of a refusal unless JSON is asked for (facts/dns.md §1).
         let mut builder = self.inner.request(request.method.clone(), url).header(ACCEPT, "application/json");
         if let Some((name, value)) = &self.secret {
             builder = builder.header(name, value);
+        }
+        if let Some(json) = json {
+            builder = builder.header(CONTENT_TYPE, "application/json").body(json.to_owned());
         }
         let limit = self.limits.connect.min(self.limits.total);
         let mut answer = builder.send().await.map_err(|e| classify(&e, limit, false))?;
