@@ -12,12 +12,15 @@ use super::error::{Failure, Strays, any_port};
 use super::model::{Answer, RecordType, Via};
 use super::name::DnsName;
 use super::wire::{self, Around, Encoded, Received};
+use crate::backends::http::Access;
 
 /// Tells the time; answers say how long they took by it.
 pub type Clock<'a> = &'a (dyn Fn() -> Timestamp + Send + Sync);
 
 /// Datagram size without EDNS (RFC 1035 §2.3.4).
 const PLAIN_UDP: usize = 512;
+/// What a question does to the other side.
+pub const ACCESS: Access = Access::Probe;
 /// Class IN.
 const IN: u16 = 1;
 

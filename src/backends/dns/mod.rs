@@ -11,7 +11,7 @@ mod name;
 pub mod system;
 mod wire;
 
-pub use ask::{Clock, Edns, Query, Transport, ask};
+pub use ask::{ACCESS, Clock, Edns, Query, Transport, ask};
 pub use error::{Failure, Strays};
 pub use model::{Answer, Data, ExtendedError, Flags, Rcode, Record, RecordType, Soa, Via, text_of_bytes};
 pub use name::{DnsName, NameError};
