@@ -195,7 +195,7 @@ async fn what_the_node_lacks_is_told() {
         ("dig", "exit 9"),
         ("sudo", "echo 'sudo: a password is required' >&2; exit 1"),
     ]);
-    let answers = refused.client.probe_dns(DEADLINE, &[ask.clone()]).await.unwrap();
+    let answers = refused.client.probe_dns(DEADLINE, std::slice::from_ref(&ask)).await.unwrap();
     assert!(
         matches!(&answers[0], Err(VrfFailure::Denied { why, .. }) if why == "sudo: a password is required"),
         "{answers:?}"

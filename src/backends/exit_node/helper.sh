@@ -274,7 +274,7 @@ add_question() { # add_question VRF SERVER NAME TYPE
 ask_dns() {
   if ! command -v dig >/dev/null 2>&1; then
     record "$1" missing "dig: not found"
-  elif [ ! -e "/sys/class/net/$2" ]; then
+  elif [ ! -e "/proc/sys/net/ipv4/conf/$2" ]; then
     record "$1" missing "$2: no such VRF on this node"
   else
     run_root "$1" 8 ip vrf exec "$2" dig -r +tries=2 +time=2 +nocookie +bufsize=1232 "@$3" -q "$4." -t "$5" -c IN
