@@ -3,15 +3,17 @@
 //! [`Target`] is what is asked, [`Vantages`] who is asked, [`resolve`] asks, [`judge`] compares. Only facts: why two
 //! answers differ is for rules to say.
 
+mod ask;
 mod expect;
 mod judge;
 mod target;
 mod vantage;
 
+pub use ask::resolve;
 pub use expect::{Expected, expect};
 pub use judge::{State, Verdict, judge, observed};
 pub use target::{Place, Target, TargetError};
-pub use vantage::{Column, Control, ControlOutcome, Controls, Exit, Outcome, Vantage, Vantages, WhyNot, resolve};
+pub use vantage::{Column, Control, ControlOutcome, Controls, Exit, Outcome, Vantage, Vantages, WhyNot};
 
 use jiff::Timestamp;
 

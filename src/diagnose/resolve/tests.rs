@@ -1,4 +1,5 @@
 //! The engine against loopback servers that say different things.
+#![expect(clippy::disallowed_methods, reason = "tests read the clock")]
 
 #[path = "../../../tests/dns_common/mod.rs"]
 mod dns_common;
