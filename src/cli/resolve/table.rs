@@ -15,9 +15,11 @@ const WIDE: usize = 110;
 /// Width where stdout is no terminal and says none.
 const ELSEWHERE: usize = 120;
 /// Width of the names of the rows.
-const LABEL: usize = 12;
+const LABEL: usize = 11;
 /// Between two columns.
 const GAP: usize = 2;
+/// The same where five vantage points share the width.
+const TIGHT: usize = 1;
 
 /// Columns of the terminal on stdout, of `COLUMNS`, or 120.
 pub(super) fn width_of_stdout() -> usize {
@@ -139,6 +141,18 @@ fn control(outcome: Option<&ControlOutcome>, glyphs: &Glyphs) -> String {
     }
 }
 
+/// Whom a column asks, without what its title and [`how`] say.
+fn address(column: &Column) -> String {
+    let end = [" via ", " (system)"].iter().filter_map(|tail| column.asked.find(tail)).min();
+    column.asked.get(..end.unwrap_or(column.asked.len())).unwrap_or_default().to_owned()
+}
+
+/// How a column asks; from a VRF, through which node.
+fn how(column: &Column) -> String {
+    let via = column.asked.split_once(" via ").map(|(_, node)| format!("in VRF via {node}"));
+    via.unwrap_or_else(|| column.how.clone())
+}
+
 /// A line of `wide`: its name, what is expected, each vantage point.
 type Row = (String, String, Vec<String>);
 
@@ -148,8 +162,8 @@ fn wide(found: &Resolution, states: &[State], glyphs: &Glyphs, width: usize) -> 
     let titles = found.columns.iter().map(|c| title(found, c.vantage)).collect();
     let mut rows: Vec<Row> = vec![
         (String::new(), "EXPECTED".to_owned(), titles),
-        ("asked".to_owned(), "derived".to_owned(), each(&|c| c.asked.clone())),
-        ("how".to_owned(), because(found), each(&|c| c.how.clone())),
+        ("asked".to_owned(), "derived".to_owned(), each(&address)),
+        ("how".to_owned(), because(found), each(&how)),
         ("reached".to_owned(), dash(), each(&|c| reached(c, glyphs))),
         ("code".to_owned(), dash(), each(&code)),
     ];
@@ -176,7 +190,7 @@ fn wide(found: &Resolution, states: &[State], glyphs: &Glyphs, width: usize) -> 
         let mut line = text::pad(&label, LABEL, charset).into_owned();
         for value in std::iter::once(&derived).chain(&cells) {
             let value = if value.is_empty() && label == "asked" { "–" } else { value.as_str() };
-            let kept = text::cut(value, cell.saturating_sub(GAP), Cut::Middle, charset);
+            let kept = text::cut(value, cell.saturating_sub(TIGHT), Cut::Middle, charset);
             line.push_str(&text::pad(&kept, cell, charset));
         }
         page.push_str(line.trim_end());

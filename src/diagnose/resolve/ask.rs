@@ -20,7 +20,7 @@ use crate::site::Site;
 /// Longest time one vantage point may take; each is bounded by less on its own.
 const LIMIT: Duration = Duration::from_secs(15);
 /// Longest time the resolver of this host may take.
-const HOST_LIMIT: Duration = Duration::from_secs(6);
+const HOST_LIMIT: Duration = Duration::from_secs(10);
 
 /// Asks everybody at the same moment. Each vantage point has its own bounds, and none waits for another; `picture` is
 /// awaited only for what is derived, and for the tenant where the name alone does not say it.
