@@ -125,7 +125,7 @@ fn unread<T>(seen: &Seen<T>) -> bool {
 
 /// Whether nothing waits to be read for the first time.
 pub fn complete(inv: &Inventory) -> bool {
-    !inv.workloads.iter().any(|w| unread(&w.address) || unread(&w.pending))
+    !inv.workloads.iter().any(|w| unread(&w.address))
         && !inv.vnets.iter().any(|v| unread(&v.subnets) || v.nodes.iter().any(|(_, carries)| unread(carries)))
 }
 
