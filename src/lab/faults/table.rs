@@ -10,8 +10,8 @@ use crate::lab::object;
 use crate::lab::sdn::Kind;
 use crate::lab::state::{FrrUnit, Guest, Isolation, LocalStanza, Reach, Role, SnatState, VrfDefault, World};
 
-/// Every fault, in the order in which several are applied.
-pub const SPECS: &[Spec] = &[
+/// Faults of the cluster and its exit node.
+pub(super) const SPECS: &[Spec] = &[
     Spec {
         id: "transit-forwarding-off",
         scope: Node,
