@@ -180,6 +180,9 @@ async fn who_may_update_follows_the_metadata() {
     lab.fault_off("update-refused").unwrap();
     lab.fault_on("tsig-unbound").unwrap();
     assert_eq!(send(&lab, add("c"), None, now()).await, (ResponseCode::NoError, false), "an open zone");
+    lab.fault_off("tsig-unbound").unwrap();
+    assert_eq!(lab.world().names.zones[zone].metadata["TSIG-ALLOW-DNSUPDATE"], ["tdemo"], "the fault has stuck");
+    assert_eq!(addresses(&ask(lab.authoritative().unwrap(), &format!("c.{zone}"), RecordType::A).await).len(), 1);
     lab.shutdown().await;
 }
 
@@ -273,4 +276,53 @@ async fn the_api_of_powerdns_tells_the_same_zones() {
     assert_eq!(stranger.status(), 401);
     assert_eq!(stranger.headers()["www-authenticate"], "X-API-Key realm=\"PowerDNS\"");
     lab.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_workload_of_a_full_site_has_its_name_both_ways() {
+    let (lab, _) = lab_client::start(Some(62), Some(3), &[], true).await;
+    let world = lab.world();
+    assert_eq!(world.perimeter.forwards.len(), 2 * 62);
+    let mut named = 0;
+    for guest in world.guests.values().filter(|guest| guest.address.is_some()) {
+        let (address, _) = guest.address.unwrap();
+        let name = guest.text("name").unwrap();
+        let (tenant, workload) = name.split_once('-').unwrap();
+        let full = format!("{workload}.{tenant}.mobile.deevnet.net.");
+        let pointer = format!("{}.in-addr.arpa.", deevnet_console::lab::names::backwards(&address.to_string()));
+        for at in [lab.authoritative().unwrap(), lab.resolver().unwrap()] {
+            assert_eq!(addresses(&ask(at, &full, RecordType::A).await), [address.to_string()], "{full}");
+            assert_eq!(texts(&ask(at, &pointer, RecordType::PTR).await), std::slice::from_ref(&full), "{pointer}");
+        }
+        named += 1;
+    }
+    assert_eq!(named, 62 * 3);
+    lab.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_site_file_names_the_second_half_when_it_is_served() {
+    use deevnet_console::site::Site;
+    let lab = lab(&[]).await;
+    let site = Site::parse(&lab.site_toml(), &lab.dir().join("site.toml")).unwrap();
+    assert_eq!(site.warnings, Vec::<String>::new());
+    assert_eq!(site.powerdns.as_ref().map(|powerdns| powerdns.dns), lab.authoritative());
+    assert_eq!(site.powerdns.unwrap().url, lab.powerdns_url());
+    assert_eq!(Some(site.opnsense.unwrap().url), lab.opnsense_url());
+    let resolvers = site.resolvers.unwrap();
+    assert_eq!((resolvers.perimeter, Some(resolvers.ask)), ("10.20.50.1".parse().unwrap(), lab.resolver()));
+    for secret in ["powerdns-key", "opnsense-key", "opnsense-secret"] {
+        use std::os::unix::fs::PermissionsExt as _;
+        let mode = std::fs::metadata(lab.dir().join(secret)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "{secret}");
+    }
+    lab.shutdown().await;
+    let (half, _) = lab_client::start(None, None, &[], false).await;
+    assert_eq!(
+        (half.powerdns_url(), half.opnsense_url(), half.authoritative(), half.resolver()),
+        (None, None, None, None)
+    );
+    let site = Site::parse(&half.site_toml(), &half.dir().join("site.toml")).unwrap();
+    assert!(site.powerdns.is_none() && site.opnsense.is_none() && site.resolvers.is_none());
+    half.shutdown().await;
 }

@@ -1,7 +1,5 @@
 //! Each fault of names and of the perimeter, as its sockets show it, and that it goes without a trace.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests, which should stop")]
-
 mod lab_client;
 
 use hickory_proto::op::{Message, ResponseCode};

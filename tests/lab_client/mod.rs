@@ -40,16 +40,21 @@ pub async fn lab(faults: &[&str]) -> Lab {
 }
 
 pub async fn lab_with_clock(faults: &[&str]) -> (Lab, Hand) {
+    start(None, None, faults, true).await
+}
+
+/// A lab of a size, with or without its second half.
+pub async fn start(tenants: Option<u32>, workloads: Option<u32>, faults: &[&str], second_half: bool) -> (Lab, Hand) {
     let hand = Hand(Arc::new(AtomicI64::new(NOW)));
     let clock = hand.clone();
     let options = LabOptions {
-        tenants: None,
-        workloads: None,
+        tenants,
+        workloads,
         faults: faults.iter().map(|fault| (*fault).to_owned()).collect(),
         seed: 7,
         clock: Arc::new(move || Timestamp::from_second(clock.0.load(Ordering::SeqCst)).unwrap()),
         program: PathBuf::from(env!("CARGO_BIN_EXE_deevnet-console")),
-        second_half: true,
+        second_half,
         release: Release::default(),
         dir: None,
     };

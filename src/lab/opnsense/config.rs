@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::options::{self, choice, meta, network_text};
 use super::{Ask, flag};
-use crate::lab::perimeter::{Alias, Forward, ForwardKind, Gateway, Nat, Release, Route};
+use crate::lab::perimeter::{Alias, Forward, ForwardKind, Gateway, Nat, Route};
 
 /// Fields of an alias that are empty here.
 const ALIAS_EMPTY: &[&str] = &[
@@ -56,8 +56,10 @@ pub(super) fn read(ask: &Ask<'_>, name: &str, id: Option<&str>) -> Option<Value>
         "firewall/category/search_item" => ask.grid(Vec::new()),
         "firewall/filter/list_categories" => json!({"rows": []}),
         "firewall/source_nat/search_rule" => ask.grid(nat_rows(ask)),
-        "firewall/source_nat/get" if perimeter.release == Release::V26_7 => source_nat(ask),
-        "firewall/d_nat/search_rule" if perimeter.release == Release::V26_7 => ask.grid(lockout_rows(ask)),
+        "firewall/source_nat/get" if ask.modern() => {
+            json!({"filter": {"general": {"snat_mode": options::snat_mode()}}})
+        }
+        "firewall/d_nat/search_rule" if ask.modern() => ask.grid(lockout_rows(ask)),
         "firewall/one_to_one/search_rule" | "firewall/npt/search_rule" => ask.grid(Vec::new()),
         "routes/routes/searchroute" | "routes/routes/search_route" => {
             ask.grid(perimeter.routes.iter().map(|route| route_row(ask, route)).collect())
@@ -199,18 +201,6 @@ fn automatic_nat(ask: &Ask<'_>, (uuid, port, fixed): (&str, &str, &str)) -> Valu
         row.insert("alias_meta_destination_port".to_owned(), meta(ask, port));
     }
     row
-}
-
-fn source_nat(ask: &Ask<'_>) -> Value {
-    let modes = [
-        ("automatic", "Automatic outbound NAT rule generation"),
-        ("hybrid", "Hybrid outbound NAT rule generation"),
-        ("advanced", "Manual outbound NAT rule generation"),
-        ("disabled", "Disable outbound NAT rule generation"),
-    ];
-    let rules: Map<String, Value> =
-        (1..).zip(&ask.perimeter.nat).map(|(at, nat)| (nat.uuid.clone(), nat_row(ask, at, nat))).collect();
-    json!({"filter": {"general": {"snat_mode": choice(modes, "hybrid")}, "snatrules": {"rule": rules}}})
 }
 
 fn lockout_rows(ask: &Ask<'_>) -> Vec<Value> {

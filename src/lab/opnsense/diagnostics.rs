@@ -42,7 +42,9 @@ pub(super) fn read(ask: &Ask<'_>, name: &str, id: Option<&str>) -> Option<Value>
             json!({"current": states(ask).len().to_string(), "limit": "816000"})
         }
         "diagnostics/firewall/pf_statistics" if id.is_none() => json!([]),
+        "diagnostics/firewall/query_pf_top" => ask.grid(top(ask)),
         "diagnostics/firewall/log" => log(ask),
+        "core/backup/backups" => backups(ask),
         "diagnostics/firewall/log_filters" => json!({"action": ["pass", "block", "rdr", "nat", "binat"],
             "interface_name": ask.perimeter.interfaces.iter().map(|i| i.description.as_str()).collect::<Vec<_>>(),
             "dir": ["in", "out"]}),
@@ -89,7 +91,7 @@ fn firmware(ask: &Ask<'_>) -> Value {
     .map(|(key, value)| (key.to_owned(), json!(value)))
     .into_iter()
     .collect();
-    let core = "CONFLICTS COPYRIGHT_HOLDER COPYRIGHT_WWW COPYRIGHT_YEARS GID GROUP NEXT PACKAGESITE SERIES_FW UID WWW";
+    let core = "CONFLICTS COPYRIGHT_HOLDER COPYRIGHT_WWW COPYRIGHT_YEARS GID GROUP MAINTAINER NEXT PACKAGESITE SERIES_FW UID WWW";
     let other = "conflicts copyright_owner copyright_url copyright_years email mirror repos website";
     product.extend(core.split(' ').map(|key| (format!("CORE_{key}"), json!(""))));
     product.extend(other.split(' ').map(|key| (format!("product_{key}"), json!(""))));
@@ -141,9 +143,12 @@ fn interface(ask: &Ask<'_>, of: &Interface, full: bool) -> Value {
         "config": {"enable": "1", "if": of.device, "descr": of.description, "ipaddr": address, "subnet": bits,
             "identifier": of.id},
         "identifier": of.id, "description": of.description, "enabled": true, "link_type": kind,
-        "link_typev6": "none", "addr4": cidr, "addr6": "", "ipv4": ipv4,
+        "addr4": cidr, "addr6": "", "ipv4": ipv4,
         "vlan_tag": of.vlan.map(|tag| tag.to_string()), "gateways": via});
     let Value::Object(object) = &mut row else { return row };
+    if ask.modern() {
+        object.insert("link_typev6".to_owned(), json!("none"));
+    }
     if let Some(tag) = of.vlan {
         let vlan = json!({"tag": tag.to_string(), "proto": "802.1q", "pcp": "0", "parent": "re0"});
         object.insert("groups".to_owned(), json!(["vlan"]));
@@ -305,7 +310,35 @@ fn query_states(ask: &Ask<'_>) -> Value {
     super::page(&rows, total, 1)
 }
 
+/// The same states as `pftop` sorts them.
+fn top(ask: &Ask<'_>) -> Vec<Value> {
+    let row = |state: &Value| {
+        let text = |key: &str| state.get(key).cloned().unwrap_or_default();
+        let sum = |key: &str| -> u64 { text(key).as_array().into_iter().flatten().filter_map(Value::as_u64).sum() };
+        json!({"proto": text("proto"), "dir": text("direction"), "src_addr": text("src_addr"),
+            "src_port": text("src_port"), "dst_addr": text("dst_addr"), "dst_port": text("dst_port"),
+            "gw_addr": null, "gw_port": null, "state": text("state"), "age": 62, "expire": 86_350,
+            "pkts": sum("pkts"), "bytes": sum("bytes"), "avg": sum("bytes") / 62, "rule": text("rule"),
+            "label": text("label"), "descr": text("descr")})
+    };
+    states(ask).iter().filter(|state| state.get("direction").is_some_and(|way| way == "in")).map(row).collect()
+}
+
+/// Configurations as they were saved, newest first: one a day.
+fn backups(ask: &Ask<'_>) -> Value {
+    let day = 86_400;
+    let last = ask.world.booted + (ask.now - ask.world.booted).div_euclid(day) * day;
+    let row = |n: i64| {
+        let at = last - n * day;
+        json!({"time": format!("{at}.57"), "time_iso": moment(at).strftime("%Y-%m-%dT%H:%M:%S+00:00").to_string(),
+            "description": "/api/firewall/filter/set_rule made changes", "username": "ansible@10.20.99.95",
+            "filesize": 49_761 - n, "id": format!("config-{at}.571.xml")})
+    };
+    json!({"items": (0..8).map(row).collect::<Vec<_>>()})
+}
+
 fn log(ask: &Ask<'_>) -> Value {
+    let columns = ["rulenr", "subrulenr", "anchorname", "rid", "interface", "reason", "action", "dir", "ipversion"];
     let limit = ask.query("limit").and_then(|limit| limit.parse().ok()).unwrap_or(25_usize);
     let at = ask.now.div_euclid(60) * 60;
     let row = |n: i64| {
@@ -316,7 +349,7 @@ fn log(ask: &Ask<'_>) -> Value {
             "srcport": "40001", "dstport": "8006", "datalen": "51",
             "__timestamp__": moment(at - 60 * n).strftime("%Y-%m-%dT%H:%M:%S").to_string(), "__host__": HOST,
             "__digest__": format!("{:032x}", ask.world.number(&format!("log {}", at - 60 * n))),
-            "label": "Default deny / state violation rule"})
+            "__spec__": columns, "label": "Default deny / state violation rule"})
     };
     (0..).take(limit.min(5)).map(row).collect()
 }

@@ -5,6 +5,7 @@
 
 mod config;
 mod diagnostics;
+mod forms;
 mod options;
 mod rules;
 
@@ -194,8 +195,10 @@ const WRITES: &[&str] = &[
 
 fn route(ask: &Ask<'_>, name: &str, rest: &[&str]) -> Answer {
     let id = rest.first().copied();
-    let found =
-        rules::read(ask, name, id).or_else(|| config::read(ask, name, id)).or_else(|| diagnostics::read(ask, name, id));
+    let found = rules::read(ask, name, id)
+        .or_else(|| config::read(ask, name, id))
+        .or_else(|| forms::read(ask, name, id))
+        .or_else(|| diagnostics::read(ask, name, id));
     if let Some(value) = found {
         // This one says that it is HTML.
         let kind = if name == "interfaces/overview/export" { "text/html; charset=UTF-8" } else { JSON };

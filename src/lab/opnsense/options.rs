@@ -53,3 +53,9 @@ pub(super) fn meta(ask: &Ask<'_>, value: &str) -> Value {
     json!([{"value": value, "%value": network_text(ask, value), "isAlias": alias.is_some(),
         "description": alias.map_or("", |alias| alias.description.as_str())}])
 }
+
+/// Modes of outbound translation, with the site's selected.
+pub(super) fn snat_mode() -> Value {
+    let modes = [("automatic", "Automatic"), ("hybrid", "Hybrid"), ("advanced", "Manual"), ("disabled", "Disable")];
+    choice(modes.map(|(mode, word)| (mode, format!("{word} Source NAT rule generation"))), "hybrid")
+}

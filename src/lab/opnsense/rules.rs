@@ -71,17 +71,28 @@ pub(super) fn read(ask: &Ask<'_>, name: &str, id: Option<&str>) -> Option<Value>
                 None => json!([]),
             },
         },
-        "firewall/filter/get" => {
-            let rules: Map<String, Value> =
-                ask.perimeter.rules.iter().map(|rule| (rule.uuid.clone(), shown(ask, rule))).collect();
-            json!({"filter": {"rules": {"rule": rules}}})
-        }
+        "firewall/filter/get" => whole(ask),
+        "firewall/source_nat/get" if !ask.modern() => whole(ask),
         "firewall/filter_util/rule_stats" => json!({"status": "ok", "stats": statistics(ask)}),
         "firewall/filter/get_interface_list" => interface_list(ask),
         "firewall/migration/count_rules" if ask.modern() => json!({"status": "ok", "count": 1}),
+        "firewall/migration/count_outbound" if ask.modern() => json!({"status": "ok", "count": 0}),
         "diagnostics/firewall/list_rule_ids" => rule_ids(ask),
         _ => return None,
     })
+}
+
+/// The whole model: rules with their choices, and what else lives in it.
+fn whole(ask: &Ask<'_>) -> Value {
+    let rules: Map<String, Value> =
+        ask.perimeter.rules.iter().map(|rule| (rule.uuid.clone(), shown(ask, rule))).collect();
+    // Written by PHP, an empty map is a list.
+    let mut filter = json!({"rules": {"rule": rules}, "snatrules": {"rule": []}, "npt": {"rule": []},
+        "onetoone": {"rule": []}});
+    if let (true, Value::Object(filter)) = (ask.modern(), &mut filter) {
+        filter.insert("general".to_owned(), json!({"snat_mode": options::snat_mode()}));
+    }
+    json!({"filter": filter})
 }
 
 /// What a rule is before anybody has said anything about it: pass, everything, everywhere.
@@ -104,6 +115,10 @@ fn template() -> Rule {
 fn search(ask: &Ask<'_>) -> Value {
     let wanted = ask.text("interface");
     let all = ask.text("show_all").as_deref() == Some("1");
+    // Nothing here has a category.
+    if ask.body.get("category").and_then(Value::as_array).is_some_and(|chosen| !chosen.is_empty()) {
+        return ask.grid(Vec::new());
+    }
     let chosen = |rule: &&Rule| match wanted.as_deref() {
         // Until 26.1 a search that names no interface leaves the rules of single interfaces out.
         None => ask.modern() || rule.floating(),
@@ -228,6 +243,9 @@ fn fixed_row(ask: &Ask<'_>, at: usize, fixed: &Fixed) -> Value {
         "sort_order": format!("{group:06}.{}", 1_000_001 + at), "legacy": true, "is_automatic": !legacy,
         "category_colors": if ask.modern() { json!([]) } else { json!(["#000"]) }});
     let Value::Object(object) = &mut row else { return row };
+    if at == 0 {
+        object.insert("quick".to_owned(), json!(false));
+    }
     let (key, text) = if protocol.contains("ipv6") { ("inet6", "IPv6") } else { ("inet46", "IPv4+IPv6") };
     if ask.modern() {
         object.insert("ipprotocol".to_owned(), json!(key));
@@ -280,18 +298,44 @@ fn rule_ids(ask: &Ask<'_>) -> Value {
     json!({"items": items.iter().map(|(text, id)| json!({"id": id, "descr": text})).collect::<Vec<_>>()})
 }
 
+/// Interfaces to choose from; the older release also counts their rules.
 fn interface_list(ask: &Ask<'_>) -> Value {
-    let mut items: Vec<(&str, &str)> =
+    let count = |id: &str| ask.perimeter.rules.iter().filter(|rule| rule.interface == id).count();
+    let item = |value: &str, label: &str, kind: &str| {
+        if ask.modern() {
+            json!({"value": value, "label": label, "type": kind})
+        } else {
+            json!({"value": value, "label": label, "count": count(value), "type": kind})
+        }
+    };
+    let mut rows: Vec<(&str, &str)> =
         ask.perimeter.interfaces.iter().map(|i| (i.description.as_str(), i.id.as_str())).collect();
-    items.sort_unstable();
-    let items: Vec<Value> =
-        items.iter().map(|(text, id)| json!({"value": id, "label": text, "type": "interface"})).collect();
-    let floating = json!([{"value": "__floating", "label": "Floating", "type": "floating"}]);
-    let any = json!([{"value": "__any", "label": "All rules", "type": "any"}]);
-    json!({"floating": {"label": "Floating", "icon": "fa fa-layer-group fa-fw text-primary", "items": floating},
-        "groups": {"label": "Groups", "icon": "fa fa-sitemap fa-fw text-warning", "items": []},
-        "interfaces": {"label": "Interfaces", "icon": "fa fa-ethernet fa-fw text-info", "items": items},
-        "any": {"label": "Any", "icon": "fa fa-globe-europe fa-fw", "items": any}})
+    rows.sort_unstable();
+    let items: Vec<Value> = rows.iter().map(|(text, id)| item(id, text, "interface")).collect();
+    let fixed = if ask.modern() { " fa-fw" } else { "" };
+    let floating = match ask.modern() {
+        true => item("__floating", "Floating", "floating"),
+        false => item("", "Any", "floating"),
+    };
+    let mut list = json!({
+        "floating": {"label": "Floating", "icon": format!("fa fa-layer-group{fixed} text-primary"), "items": [floating]},
+        "groups": {"label": "Groups", "icon": format!("fa fa-sitemap{fixed} text-warning"), "items": []},
+        "interfaces": {"label": "Interfaces", "icon": format!("fa fa-ethernet{fixed} text-info"), "items": items}});
+    if let (true, Value::Object(list)) = (ask.modern(), &mut list) {
+        let all = json!([item("__any", "All rules", "any")]);
+        list.insert("any".to_owned(), json!({"label": "Any", "icon": "fa fa-globe-europe fa-fw", "items": all}));
+    }
+    list
+}
+
+fn icmp_types(ask: &Ask<'_>) -> Value {
+    let mut types = choice([("echoreq", "Echo Request"), ("echorep", "Echo Reply")], "-");
+    if let (true, Value::Object(types)) = (ask.modern(), &mut types) {
+        for kind in types.values_mut().filter_map(Value::as_object_mut) {
+            kind.insert("optgroup".to_owned(), json!("Common"));
+        }
+    }
+    types
 }
 
 /// A rule with its choices, as a form would show it.
@@ -312,15 +356,16 @@ fn shown(ask: &Ask<'_>, rule: &Rule) -> Value {
     let priorities = [("", "Any priority"), ("1", "Background (1, lowest)"), ("0", "Best Effort (0, default)")];
     let keep = [("", "Keep current priority"), ("1", "Background (1, lowest)"), ("0", "Best Effort (0, default)")];
     let aliases = ask.perimeter.aliases.iter().map(|alias| (alias.name.as_str(), alias.name.as_str()));
+    let ways = [("in", "In"), ("out", "Out"), ("any", "Both")];
     let choices = [
         ("statetype", choice(words, "keep")),
         ("state-policy", choice(policies, "")),
         ("action", choice([("pass", "Pass"), ("block", "Block"), ("reject", "Reject")], &rule.action)),
         ("interface", options::interfaces(ask, &rule.interface)),
-        ("direction", choice([("in", "In"), ("out", "Out"), ("any", "Both")], "in")),
+        ("direction", choice(ways.iter().copied().take(if ask.modern() { 3 } else { 2 }), "in")),
         ("ipprotocol", choice([("inet", "IPv4"), ("inet6", "IPv6"), ("inet46", "any")], "inet")),
         ("protocol", choice(protocols, &rule.protocol)),
-        ("icmptype", choice([("echoreq", "Echo Request"), ("echorep", "Echo Reply")], "-")),
+        ("icmptype", icmp_types(ask)),
         ("icmp6type", choice([("1", "Destination unreachable"), ("2", "Packet too big")], "-")),
         ("gateway", options::gateways(ask, true, "")),
         ("replyto", options::gateways(ask, true, "")),
