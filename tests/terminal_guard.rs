@@ -25,6 +25,7 @@ mod program {
     use deevnet_console::terminal::{
         Editor, Frame, Input, Key, KeyCode, Modes, PaintOptions, Session, Signal, Signals, TerminalError, guard, title,
     };
+    use deevnet_console::text::Charset;
     use ratatui::{buffer::Buffer, layout::Rect, style::Style};
     use rustix::fs::{Mode, OFlags};
 
@@ -51,6 +52,9 @@ mod program {
             match input {
                 Input::Key(key) if key == Key::char('q') => return false,
                 Input::Key(key) if key == Key::char('p') => panic!("the reason for the panic"),
+                Input::Key(key) if key == Key::char('t') => {
+                    std::thread::spawn(|| panic!("the reason in another thread"));
+                }
                 Input::Key(key) if key == Key::ctrl('z') => {
                     self.session.suspend().unwrap();
                     self.resumed += 1;
@@ -73,7 +77,7 @@ mod program {
     pub async fn run() -> Result<Option<Signal>, TerminalError> {
         let mut signals = Signals::start().unwrap();
         let session = Session::start(PaintOptions::default(), Modes::default())?;
-        session.output().control(title::set("under test")).unwrap();
+        session.output().control(title::set("under test", Charset::Unicode)).unwrap();
         if let Some(path) = env::var_os(SPAM) {
             spam(&session, &path);
         }
@@ -87,11 +91,13 @@ mod program {
                         app.resumed += 1;
                     }
                     Signal::Continue => app.session.continued().unwrap(),
+                    Signal::Resize => {}
                     end => {
                         guard::restore_now();
                         return Ok(Some(end));
                     }
                 },
+                () = guard::panicked() => return Ok(None),
                 input = app.session.input() => {
                     if !app.input(input.unwrap().unwrap()) {
                         app.session.finish(Duration::from_millis(200));
@@ -191,6 +197,16 @@ fn a_panic_restores_first_and_speaks_then() {
     pty.assert_nothing_left_behind();
     assert!(pty.text().contains("the reason for the panic"), "{}", pty.text());
     assert!(position(pty.bytes(), "\x1b[?1049l") < position(pty.bytes(), "the reason for the panic"));
+}
+
+#[test]
+fn a_panic_in_another_thread_is_the_end() {
+    let mut pty = started();
+    pty.send(b"t");
+    assert_eq!(pty.wait_ended().exit_status(), Some(0));
+    pty.assert_nothing_left_behind();
+    assert!(pty.text().contains("the reason in another thread"), "{}", pty.text());
+    assert!(pty.text().contains("ended by key"), "{}", pty.text());
 }
 
 #[test]

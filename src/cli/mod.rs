@@ -120,7 +120,10 @@ fn run(cli: Cli) -> Result<Code, Failure> {
         Some(Verb::Snat { tenant, watch, output }) => snat::run(&global, tenant.as_deref(), watch, output),
         Some(Verb::Render(request)) => render::run(&global, &request),
         Some(Verb::Completions { shell }) => {
-            clap_complete::generate(shell, &mut Cli::command(), "deevnet-console", &mut std::io::stdout());
+            // Into memory first: the generator takes a closed pipe for a defect.
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Cli::command(), "deevnet-console", &mut script);
+            std::io::stdout().write_all(&script)?;
             Ok(Code::Ok)
         }
         Some(Verb::Man) => {

@@ -106,7 +106,10 @@ async fn run(global: &Global, site: &Arc<Site>, mode: Option<&'static str>) -> R
     model.themes = style.themes.into();
     let session = Session { model, feed, clock, capabilities };
     match runtime::run(session).await.map_err(|e| terminal(&e))? {
-        End::Quit | End::TerminalLost => Ok(Code::Ok),
+        End::Quit => Ok(Code::Ok),
+        // As if the signal that comes with it had been seen, and as a panic in the main thread would end.
+        End::TerminalLost => Ok(Code::Signal(129)),
+        End::Panicked => Ok(Code::Signal(101)),
         End::Signal(signal) => Ok(Code::Signal(signal.exit_code().unwrap_or(1))),
     }
 }

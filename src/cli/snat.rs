@@ -3,11 +3,12 @@
 use std::io::Write;
 use std::time::Duration;
 
-use serde_json::json;
+use jiff::Timestamp;
 
 use super::args::{Format, Global, Kind};
 use super::{Code, Failure, get, open};
 use crate::inventory::feed::{Clients, Feed};
+use crate::inventory::{Inventory, SourceId};
 use crate::runtime::clock;
 
 /// Runs the verb.
@@ -18,30 +19,38 @@ pub(super) fn run(global: &Global, tenant: Option<&str>, watch: bool, format: Fo
         let mut feed = Feed::start(&site, Clients::connect(&site).await, &clock);
         feed.demand(get::demand(true));
         let mut out = std::io::stdout();
-        let inv = get::picture(&mut feed, Kind::Snat, Duration::from_secs(30)).await;
-        let code = get::show(&mut out, &inv, Kind::Snat, tenant, format, clock())?;
-        let mut last = exit_read_at(&inv);
+        let mut inv = get::picture(&mut feed, Kind::Snat, Duration::from_secs(30)).await;
         if !watch {
-            return Ok(code);
+            return get::show(&mut out, &inv, Kind::Snat, tenant, format, clock());
         }
         loop {
-            let next = feed.inventory.wait_for(|inv| exit_read_at(inv) != last).await;
-            let inv = next.map_err(|_| Failure::plain("the readers ended"))?.clone();
-            last = exit_read_at(&inv);
-            if format == Format::Json {
-                let item = json!({ "at": clock().to_string(), "items": get::snat_items(&inv, tenant) });
-                writeln!(out, "{item}")?;
-            } else {
-                writeln!(out)?;
-                get::show(&mut out, &inv, Kind::Snat, tenant, format, clock())?;
-            }
+            print(&mut out, &inv, tenant, format, clock())?;
             out.flush()?;
+            let last = exit_read_at(&inv);
+            let next = feed.inventory.wait_for(|inv| exit_read_at(inv) != last).await;
+            inv = next.map_err(|_| Failure::plain("the readers ended"))?.clone();
         }
     })
 }
 
+/// One reading of a watch.
+fn print(
+    out: &mut dyn Write,
+    inv: &Inventory,
+    tenant: Option<&str>,
+    format: Format,
+    now: Timestamp,
+) -> Result<Code, Failure> {
+    match format {
+        Format::Json => return get::show_line(out, inv, Kind::Snat, tenant, now),
+        Format::Yaml => writeln!(out, "---")?,
+        Format::Table => writeln!(out, "{now:.0}")?,
+    }
+    get::show(out, inv, Kind::Snat, tenant, format, now)
+}
+
 /// When the exit node last answered, or failed to.
-fn exit_read_at(inv: &crate::inventory::Inventory) -> (Option<jiff::Timestamp>, bool) {
-    let health = inv.sources.get(crate::inventory::SourceId::Exit);
+fn exit_read_at(inv: &Inventory) -> (Option<Timestamp>, bool) {
+    let health = inv.sources.get(SourceId::Exit);
     (health.observed_at, health.error.is_some())
 }

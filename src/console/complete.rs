@@ -73,12 +73,10 @@ fn of_arguments(model: &Model, command: &'static Command, rest: &str) -> Vec<Can
         if rest.ends_with(char::is_whitespace) { "" } else { rest.split_whitespace().last().unwrap_or_default() };
     let before: String = rest.split_whitespace().take(done).flat_map(|w| [w, " "]).collect();
     let typed = fold(word);
-    let mut values = values(model, arg.kind);
-    values.retain(|(value, _)| fold(value).contains(&typed));
-    // The selected object is first already; among the others those that begin with what was typed come first.
+    // The selected object first, then what begins with what was typed, then what holds it.
     let selected = selected_value(model, arg.kind);
-    values.sort_by_key(|(v, _)| (Some(v) != selected.as_ref(), !fold(v).starts_with(&typed)));
-    values.dedup_by(|a, b| a.0 == b.0);
+    let mut values = values(model, arg.kind, &typed);
+    values.sort_by_cached_key(|(v, _)| (Some(v) != selected.as_ref(), !fold(v).starts_with(&typed)));
     let disabled = command.availability(model).reason().map(str::to_owned);
     let candidate = |(value, words): (String, String)| Candidate {
         line: format!("{} {before}{value}", command.name),
@@ -89,27 +87,32 @@ fn of_arguments(model: &Model, command: &'static Command, rest: &str) -> Vec<Can
     values.into_iter().take(MOST).map(candidate).collect()
 }
 
-/// Every value of a kind with what it is.
-fn values(model: &Model, kind: ArgKind) -> Vec<(String, String)> {
+/// The values of a kind that hold `typed`, each with what it is.
+fn values(model: &Model, kind: ArgKind, typed: &str) -> Vec<(String, String)> {
     let inv = model.picture();
-    let plain = |names: &mut dyn Iterator<Item = String>, what: &str| names.map(|n| (n, what.to_owned())).collect();
+    let fits = |value: &str| fold(value).contains(typed);
+    let plain = |names: &mut dyn Iterator<Item = String>, what: &str| {
+        names.filter(|n| fits(n)).map(|n| (n, what.to_owned())).collect()
+    };
     match kind {
         ArgKind::Place => plain(&mut PLACES.iter().map(|(name, _)| (*name).to_owned()), "place"),
         ArgKind::Tenant => {
-            let tenants = inv.iter().flat_map(|inv| &inv.tenants);
+            let tenants = inv.iter().flat_map(|inv| &inv.tenants).filter(|t| fits(&t.name));
             tenants.map(|t| (t.name.to_string(), format!("index {}, {}", t.index, t.subnet))).collect()
         }
         ArgKind::Workload => {
             let all = inv.iter().flat_map(|inv| &inv.workloads);
-            all.map(|w| (format!("{}/{}", w.tenant, w.name), format!("VM {}, {}", w.vmid, w.status))).collect()
+            let named = all.map(|w| (format!("{}/{}", w.tenant, w.name), w)).filter(|(name, _)| fits(name));
+            named.map(|(name, w)| (name, format!("VM {}, {}", w.vmid, w.status))).collect()
         }
         ArgKind::Source => {
-            let words = |s: SourceId| (s.label().to_owned(), s.words().to_owned());
-            SourceId::ALL.into_iter().map(words).collect()
+            let all = SourceId::ALL.into_iter().filter(|s| fits(s.label()));
+            all.map(|s| (s.label().to_owned(), s.words().to_owned())).collect()
         }
         ArgKind::Column => {
             let columns = model.focused().map_or(&[][..], |(list, _)| def(list).columns);
-            columns.iter().map(|c| (c.key.to_owned(), c.title.to_owned())).collect()
+            let shown = columns.iter().filter(|c| c.max > 0 && fits(c.key));
+            shown.map(|c| (c.key.to_owned(), c.title.to_owned())).collect()
         }
         ArgKind::Theme => plain(&mut model.themes.iter().map(|t| t.name.clone()), "theme"),
         ArgKind::Extent => plain(&mut ["row", "table"].into_iter().map(str::to_owned), "of this list"),

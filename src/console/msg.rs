@@ -109,4 +109,11 @@ pub enum Hit {
     Command(&'static str),
     /// A candidate of an open menu, by position.
     Candidate(usize),
+    /// A text that scrolls (text screen, help): how far the frame shows it scrolled, and how far it can be.
+    Text {
+        /// Rows above the first one shown.
+        top: usize,
+        /// Rows above the first one shown when the last one is.
+        end: usize,
+    },
 }

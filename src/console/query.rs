@@ -188,7 +188,7 @@ impl Judge {
             Some(at) => row.cells().nth(at).is_some_and(|cell| cell.contains(&term.text)),
             None if row.0.contains(&term.text) => true,
             None if term.literal || !in_order(&row.0, &term.text) => false,
-            None => row.cells().any(|cell| self.fuzzy(cell, &term.text)),
+            None => row.cells().any(|cell| in_order(cell, &term.text) && self.fuzzy(cell, &term.text)),
         }
     }
 
@@ -200,8 +200,8 @@ impl Judge {
     }
 }
 
-/// Whether the characters of `text` occur in `row` in this order: what no fuzzy match can do without. It decides most
-/// rows before any cell is looked at.
+/// Whether the characters of `text` occur in `row` in this order: what no fuzzy match can do without. It decides
+/// most rows, and most cells of the others, before the matcher is asked.
 fn in_order(row: &str, text: &str) -> bool {
     let mut rest = row.chars();
     text.chars().all(|c| rest.any(|r| r == c))

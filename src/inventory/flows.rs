@@ -42,9 +42,10 @@ impl Flow {
 }
 
 impl Flows {
-    /// The flows after `now` was read, `before` being the last reading of the same node.
+    /// The flows after `now` was read, `before` being the last reading of the same node. Rates are counted on the node's
+    /// clock, moments are told on ours, at which the reading arrived: the node's may be hours off.
     #[must_use]
-    pub fn advance(&self, before: Option<&Reading>, now: &Reading) -> Self {
+    pub fn advance(&self, before: Option<&Reading>, now: &Reading, arrived: Timestamp) -> Self {
         let mut next = self.clone();
         next.snat.retain(|(node, _), _| *node != now.node);
         next.bytes_s.retain(|(node, _), _| *node != now.node);
@@ -54,8 +55,8 @@ impl Flows {
             for (text, total) in sums(&nat.snat) {
                 let key = (now.node.clone(), text.to_owned());
                 let flow = match (self.snat.get(&key), old.get(text)) {
-                    (Some(flow), Some(&was)) => flow.next(was, total, elapsed, now.at),
-                    _ => Flow { total, since: Some(now.at), ..Flow::default() },
+                    (Some(flow), Some(&was)) => flow.next(was, total, elapsed, arrived),
+                    _ => Flow { total, since: Some(arrived), ..Flow::default() },
                 };
                 next.snat.insert(key, flow);
             }

@@ -28,6 +28,8 @@ pub struct PveReading {
     pub resources: Seen<Resources>,
     /// Why guests may be missing from the list although it was read: lists hide what the token may not see.
     pub guests_hidden: Option<Gap>,
+    /// The same for zones.
+    pub zones_hidden: Option<Gap>,
     /// SDN objects, configured and running.
     pub sdn: Seen<SdnConfig>,
     /// VNet → why its subnets are not known.
@@ -63,6 +65,7 @@ impl PveReading {
             cluster: Err(Gap::not_read("the cluster status")),
             resources: Err(Gap::not_read("the resource list")),
             guests_hidden: None,
+            zones_hidden: None,
             sdn: Err(Gap::not_read("the SDN configuration")),
             subnet_gaps: BTreeMap::new(),
             tasks: Err(Gap::not_read("the task list")),

@@ -3,7 +3,8 @@
 use crate::console::msg::Notice;
 use crate::console::{Effect, Msg};
 use crate::inventory::Class;
-use crate::terminal::{Edited, Editor, Input, clipboard, title};
+use crate::terminal::{Edited, Editor, clipboard, title};
+use crate::text::Charset;
 
 use super::event_loop::{End, Running};
 
@@ -20,8 +21,9 @@ impl Running {
             Effect::Edit { text, suffix } => self.edit(&text, suffix),
             Effect::WakeAt(at) => self.wake = Some(at),
             Effect::Title(text) => {
+                let charset = if self.model.look.glyphs.ascii { Charset::Ascii } else { Charset::Unicode };
                 // A title that does not fit in the queue is no loss.
-                let _ = self.terminal.output().control(title::set(&text));
+                let _ = self.terminal.output().control(title::set(&text, charset));
             }
         }
     }
@@ -75,9 +77,7 @@ impl Running {
     /// The terminal is ours again: size and contents may both be different.
     fn repaint(&mut self) {
         self.terminal.output().repaint();
-        if let Ok((width, height)) = self.terminal.size() {
-            self.fold(Msg::Input(Input::Resize { width, height }));
-        }
+        self.measure();
         self.fold(Msg::Repaint);
     }
 }

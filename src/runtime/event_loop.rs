@@ -13,7 +13,7 @@ use tokio::time::Instant;
 use crate::console::{Model, Msg, start, update, view};
 use crate::inventory::Inventory;
 use crate::inventory::feed::{Clock, Feed};
-use crate::terminal::{self, Capabilities, Frame, Input, Modes, Signal, Signals, TerminalError};
+use crate::terminal::{self, Capabilities, Frame, Input, Modes, Signal, Signals, TerminalError, guard};
 
 /// Shortest time between two frames: bursts are folded, single keys are not delayed.
 const FRAME: Duration = Duration::from_millis(16);
@@ -41,6 +41,8 @@ pub enum End {
     Signal(Signal),
     /// The terminal went away.
     TerminalLost,
+    /// A panic in some thread; the terminal was given back before its message was printed.
+    Panicked,
 }
 
 /// The parts of a running console that effects act on.
@@ -55,7 +57,12 @@ pub(super) struct Running {
     signals: Signals,
     pictures: watch::Receiver<Arc<Inventory>>,
     dirty: bool,
+    /// Whether the operator waits for the next frame.
+    urgent: bool,
+    /// When the next frame may be drawn, and when one that the operator waits for: a frame for a picture never holds
+    /// up the answer to a key.
     next_frame: Instant,
+    next_urgent: Instant,
 }
 
 /// What the loop wakes up for.
@@ -65,6 +72,7 @@ enum Event {
     Picture,
     Wake,
     Frame,
+    Panic,
 }
 
 /// Runs the console until it ends; the terminal is given back before this returns.
@@ -91,7 +99,9 @@ pub async fn run(session: Session) -> Result<End, TerminalError> {
         end: None,
         signals,
         dirty: true,
+        urgent: false,
         next_frame: Instant::now(),
+        next_urgent: Instant::now(),
     };
     running.pictures.mark_changed();
     let end = running.until_end().await;
@@ -107,8 +117,9 @@ impl Running {
         self.draw();
         loop {
             let event = self.next().await;
+            self.tell_time();
             self.take(event);
-            while self.end.is_none() {
+            while self.end.is_none() && !self.frame_is_due() {
                 let Some(event) = self.ready().await else { break };
                 self.take(event);
             }
@@ -118,7 +129,11 @@ impl Running {
             if self.terminal.output().failed() {
                 return End::TerminalLost;
             }
-            if self.dirty && Instant::now() >= self.next_frame {
+            if self.frame_is_due() {
+                // Input comes first, so that without this an endless stream of it would hide every picture.
+                if self.pictures.has_changed().unwrap_or(false) {
+                    self.take(Event::Picture);
+                }
                 self.draw();
             }
         }
@@ -126,14 +141,15 @@ impl Running {
 
     /// The next event, whenever it comes.
     async fn next(&mut self) -> Event {
-        let (wake, clock) = (self.wake, Arc::clone(&self.clock));
+        let (wake, clock, due) = (self.wake, Arc::clone(&self.clock), self.due());
         tokio::select! {
             biased;
+            () = guard::panicked() => Event::Panic,
             signal = self.signals.next() => Event::Signal(signal),
             input = self.terminal.input() => Event::Input(input),
             Ok(()) = self.pictures.changed() => Event::Picture,
             () = until(wake, &clock) => Event::Wake,
-            () = tokio::time::sleep_until(self.next_frame), if self.dirty => Event::Frame,
+            () = tokio::time::sleep_until(due), if self.dirty => Event::Frame,
         }
     }
 
@@ -151,23 +167,44 @@ impl Running {
     fn take(&mut self, event: Event) {
         match event {
             Event::Frame => {}
-            Event::Wake => {
-                self.wake = None;
-                self.fold(Msg::Now((self.clock)()));
-            }
+            Event::Panic => self.end = Some(End::Panicked),
+            Event::Wake => self.dirty = true,
             Event::Picture => {
                 let picture = Arc::clone(&self.pictures.borrow_and_update());
-                self.fold(Msg::Now((self.clock)()));
                 self.fold(Msg::Inventory(picture));
             }
-            Event::Input(Some(Ok(input))) => self.fold(Msg::Input(input)),
+            Event::Input(Some(Ok(input))) => {
+                self.fold(Msg::Input(input));
+                self.urgent = true;
+            }
             Event::Input(_) => self.end = Some(End::TerminalLost),
             Event::Signal(Signal::Stop) => self.suspend(),
             Event::Signal(Signal::Continue) => self.continued(),
+            Event::Signal(Signal::Resize) => self.measure(),
             Event::Signal(signal) => {
                 self.fold(Msg::Shutdown);
                 self.end = Some(End::Signal(signal));
             }
+        }
+    }
+
+    const fn due(&self) -> Instant {
+        if self.urgent { self.next_urgent } else { self.next_frame }
+    }
+
+    fn frame_is_due(&self) -> bool {
+        self.dirty && Instant::now() >= self.due()
+    }
+
+    /// Comes before every batch of messages: what they set in motion counts from now. No reason to draw by itself.
+    fn tell_time(&mut self) {
+        let now = (self.clock)();
+        if self.wake.is_some_and(|at| at <= now) {
+            self.wake = None;
+            self.dirty = true;
+        }
+        for effect in update(&mut self.model, Msg::Now(now)) {
+            self.apply(effect);
         }
     }
 
@@ -179,13 +216,18 @@ impl Running {
         self.dirty = true;
     }
 
-    fn draw(&mut self) {
-        // A resize may hide behind another event of the same batch until the next one comes.
+    /// Takes the size of the terminal in when it is another one.
+    pub(super) fn measure(&mut self) {
         if let Ok((width, height)) = self.terminal.size()
             && (width, height) != self.model.size
         {
             self.fold(Msg::Input(Input::Resize { width, height }));
         }
+    }
+
+    fn draw(&mut self) {
+        // The signal may be a moment late; a frame of another size would be painted for nothing.
+        self.measure();
         let screen = view(&self.model);
         let cursor = screen.cursor.filter(|_| screen.cursor_visible);
         self.terminal.output().frame(Frame { buffer: screen.buffer, scroll: screen.scroll, cursor });
@@ -194,6 +236,9 @@ impl Running {
         }
         self.dirty = false;
         self.next_frame = Instant::now() + FRAME;
+        if std::mem::take(&mut self.urgent) {
+            self.next_urgent = self.next_frame;
+        }
     }
 }
 

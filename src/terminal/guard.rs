@@ -17,6 +17,8 @@ use rustix::{
     termios::{self, OptionalActions, QueueSelector, Termios},
 };
 
+use tokio::sync::Notify;
+
 use super::{error::TerminalError, tty::Tty};
 
 /// What is switched on beside raw mode, the alternate screen and the hidden cursor.
@@ -81,6 +83,7 @@ struct Held {
 }
 
 static HELD: Mutex<Option<Held>> = Mutex::new(None);
+static PANICKED: Notify = Notify::const_new();
 
 /// Attempts and pauses while the restore sequence finds no room: 200 ms at most, twice.
 const RESTORE_TRIES: u32 = 8;
@@ -145,8 +148,15 @@ fn install_panic_hook() {
         std::panic::set_hook(Box::new(move |info| {
             restore_in_panic();
             previous(info);
+            PANICKED.notify_one();
         }));
     });
+}
+
+/// Ends when a panic in any thread has given the terminal back: from then on nothing can be shown. Can be cancelled
+/// without loss.
+pub async fn panicked() {
+    PANICKED.notified().await;
 }
 
 fn restore_in_panic() {

@@ -1,19 +1,22 @@
 //! What the operator does, as plain values.
 //!
-//! The rest of the console never sees the library that decodes the terminal. Keys come in one normal form: an upper
-//! case letter instead of shift and a letter, `backtab` instead of shift-tab. What nobody can act on (releases, keys
-//! that only modify) is dropped.
+//! Keys come in one normal form: an upper case letter instead of shift and a letter, `backtab` instead of shift-tab.
+//! What nobody can act on (releases, keys that only modify) is dropped.
 
-use std::{io, time::Duration};
+use std::{collections::VecDeque, io, os::fd::OwnedFd, pin::Pin, time::Duration};
 
-use crossterm::event::{
-    Event, EventStream, KeyCode as TermCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEvent,
-    MouseEventKind,
+use tokio::{
+    io::AsyncReadExt as _,
+    net::unix::pipe,
+    time::{Sleep, sleep},
 };
-use futures_util::StreamExt as _;
 
 pub use super::key::{Key, KeyCode, KeyError};
-use crate::text;
+use super::{
+    decode::{Decoder, Waiting},
+    error::TerminalError,
+    tty::Tty,
+};
 
 /// One event from the terminal.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -78,173 +81,156 @@ pub enum Button {
     Right,
 }
 
-impl Input {
-    /// Translates a terminal event; `None` for what nobody acts on.
-    #[must_use]
-    pub fn from_event(event: Event) -> Option<Self> {
-        match event {
-            Event::Key(key) => from_key(key).map(Self::Key),
-            Event::Mouse(mouse) => from_mouse(mouse).map(Self::Mouse),
-            Event::Paste(text) => Some(Self::Paste(text::clean_lines(&text))),
-            Event::Resize(width, height) => Some(Self::Resize { width, height }),
-            Event::FocusGained => Some(Self::FocusGained),
-            Event::FocusLost => Some(Self::FocusLost),
-        }
-    }
-}
+/// How long the rest of a sequence may take after a byte that may also be a key. Sequences leave a terminal whole, so
+/// that only a slow link parts them.
+const KEY_PAUSE: Duration = Duration::from_millis(25);
+/// How long the rest of what cannot be a key may take.
+const REST_PAUSE: Duration = Duration::from_millis(400);
+/// Bytes that are read at once.
+const CHUNK: usize = 4096;
 
-fn from_key(event: KeyEvent) -> Option<Key> {
-    if event.kind == KeyEventKind::Release {
-        return None;
-    }
-    let code = match event.code {
-        TermCode::Char(c) => KeyCode::Char(c),
-        TermCode::Enter => KeyCode::Enter,
-        TermCode::Esc => KeyCode::Esc,
-        TermCode::Tab => KeyCode::Tab,
-        TermCode::BackTab => KeyCode::BackTab,
-        TermCode::Backspace => KeyCode::Backspace,
-        TermCode::Delete => KeyCode::Delete,
-        TermCode::Insert => KeyCode::Insert,
-        TermCode::Up => KeyCode::Up,
-        TermCode::Down => KeyCode::Down,
-        TermCode::Left => KeyCode::Left,
-        TermCode::Right => KeyCode::Right,
-        TermCode::Home => KeyCode::Home,
-        TermCode::End => KeyCode::End,
-        TermCode::PageUp => KeyCode::PageUp,
-        TermCode::PageDown => KeyCode::PageDown,
-        TermCode::F(n) => KeyCode::F(n),
-        // Control-space arrives as a zero byte from terminals that say nothing more precise.
-        TermCode::Null => return Some(Key { ctrl: true, ..Key::new(KeyCode::Char(' ')) }),
-        _ => return None,
-    };
-    let has = |modifier| event.modifiers.contains(modifier);
-    let key =
-        Key { code, ctrl: has(KeyModifiers::CONTROL), alt: has(KeyModifiers::ALT), shift: has(KeyModifiers::SHIFT) };
-    Some(key.normal())
-}
-
-fn from_mouse(event: MouseEvent) -> Option<Mouse> {
-    let kind = match event.kind {
-        MouseEventKind::Down(button) => MouseKind::Down(from_button(button)),
-        MouseEventKind::Up(button) => MouseKind::Up(from_button(button)),
-        MouseEventKind::Drag(button) => MouseKind::Drag(from_button(button)),
-        MouseEventKind::ScrollUp => MouseKind::ScrollUp,
-        MouseEventKind::ScrollDown => MouseKind::ScrollDown,
-        MouseEventKind::Moved | MouseEventKind::ScrollLeft | MouseEventKind::ScrollRight => return None,
-    };
-    let has = |modifier| event.modifiers.contains(modifier);
-    Some(Mouse {
-        kind,
-        x: event.column,
-        y: event.row,
-        ctrl: has(KeyModifiers::CONTROL),
-        alt: has(KeyModifiers::ALT),
-        shift: has(KeyModifiers::SHIFT),
-    })
-}
-
-const fn from_button(button: MouseButton) -> Button {
-    match button {
-        MouseButton::Left => Button::Left,
-        MouseButton::Middle => Button::Middle,
-        MouseButton::Right => Button::Right,
-    }
-}
-
-/// How long [`Inputs::pause`] waits for the reader to let go of the terminal.
-pub const PAUSE_LIMIT: Duration = Duration::from_millis(50);
-
-/// The events of the terminal as they come.
-#[derive(Debug, Default)]
+/// The events of the terminal as they come. Nothing here ever blocks: the terminal is read without waiting, on a
+/// descriptor of its own, so that standard input stays as it was.
+#[derive(Debug)]
 pub struct Inputs {
-    stream: Option<EventStream>,
+    /// The terminal. The type is that of the one source of bytes in the runtime that takes any descriptor.
+    terminal: pipe::Receiver,
+    decoder: Decoder,
+    ready: VecDeque<Input>,
+    /// When what was begun is looked at again.
+    pause: Option<Pin<Box<Sleep>>>,
+}
+
+/// What woke the reader.
+enum Woken {
+    Bytes(io::Result<usize>),
+    Pause,
 }
 
 impl Inputs {
-    /// Starts to listen. Needs a tokio runtime from the first [`Inputs::next`] on.
-    #[must_use]
-    pub fn start() -> Self {
-        Self { stream: Some(EventStream::new()) }
+    /// Starts to listen. Needs a tokio runtime.
+    ///
+    /// # Errors
+    /// When there is no terminal, or the system does not watch it.
+    pub fn start() -> Result<Self, TerminalError> {
+        Self::from_fd(Tty::open_to_read()?)
+            .map_err(|source| TerminalError::Refused { what: "to be watched for keys", source })
     }
 
-    /// Stops reading the terminal, so that an editor gets every key. Takes [`PAUSE_LIMIT`] at most.
-    pub fn pause(&mut self) {
-        if self.stream.take().is_some() {
-            // The library tells its reader to stop by a wake-up. Left over, it would hide a key that arrives with it
-            // until the next one; and while the reader still runs, the editor would miss keys. This waits for both.
-            let _ = crossterm::event::poll(PAUSE_LIMIT);
-        }
+    /// Listens to a descriptor in non-blocking mode.
+    pub(super) fn from_fd(fd: OwnedFd) -> io::Result<Self> {
+        let terminal = pipe::Receiver::from_owned_fd_unchecked(fd)?;
+        Ok(Self { terminal, decoder: Decoder::default(), ready: VecDeque::new(), pause: None })
     }
 
-    /// Reads the terminal again.
-    pub fn resume(&mut self) {
-        self.stream.get_or_insert_with(EventStream::new);
+    /// Forgets what was begun: somebody else read the terminal meanwhile.
+    pub fn forget(&mut self) {
+        self.decoder.reset();
+        self.ready.clear();
+        self.pause = None;
     }
 
-    /// The next event; while paused, none comes. `None` once the terminal is gone. Can be cancelled without loss.
+    /// The next event. `None` once the terminal is gone. Can be cancelled without loss.
     ///
     /// # Errors
     /// When the terminal cannot be read.
     pub async fn next(&mut self) -> Option<io::Result<Input>> {
-        let Some(stream) = self.stream.as_mut() else { return std::future::pending().await };
         loop {
-            match stream.next().await? {
-                Err(error) => return Some(Err(error)),
-                Ok(event) => {
-                    if let Some(input) = Input::from_event(event) {
-                        return Some(Ok(input));
-                    }
-                }
+            if let Some(input) = self.ready.pop_front() {
+                return Some(Ok(input));
             }
+            let mut bytes = [0; CHUNK];
+            match self.wake(&mut bytes).await {
+                Woken::Pause => {
+                    self.pause = None;
+                    self.decoder.pause(&mut self.ready);
+                }
+                Woken::Bytes(Ok(0)) => return None,
+                Woken::Bytes(Ok(n)) => {
+                    self.decoder.feed(bytes.get(..n).unwrap_or_default(), &mut self.ready);
+                    self.pause = match self.decoder.waiting() {
+                        Waiting::Nothing => None,
+                        Waiting::Key => Some(Box::pin(sleep(KEY_PAUSE))),
+                        Waiting::Rest => Some(Box::pin(sleep(REST_PAUSE))),
+                    };
+                }
+                Woken::Bytes(Err(error)) => return Some(Err(error)),
+            }
+        }
+    }
+
+    /// Bytes first: a pause that ended while others worked says nothing when more has come.
+    async fn wake(&mut self, bytes: &mut [u8]) -> Woken {
+        let read = self.terminal.read(bytes);
+        let Some(pause) = &mut self.pause else { return Woken::Bytes(read.await) };
+        tokio::select! {
+            biased;
+            result = read => Woken::Bytes(result),
+            () = pause => Woken::Pause,
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::net::UnixStream;
+
+    use rustix::io::write;
+
     use super::*;
 
-    fn key(code: TermCode, modifiers: KeyModifiers) -> Option<String> {
-        match Input::from_event(Event::Key(KeyEvent::new(code, modifiers)))? {
-            Input::Key(key) => Some(key.to_string()),
-            _ => None,
+    fn pair() -> (UnixStream, Inputs) {
+        let (ours, theirs) = UnixStream::pair().unwrap();
+        theirs.set_nonblocking(true).unwrap();
+        (ours, Inputs::from_fd(theirs.into()).unwrap())
+    }
+
+    async fn name(inputs: &mut Inputs) -> String {
+        match inputs.next().await.unwrap().unwrap() {
+            Input::Key(key) => key.to_string(),
+            other => format!("{other:?}"),
         }
     }
 
-    #[test]
-    fn keys_arrive_in_one_form_whatever_the_terminal_reports() {
-        let none = KeyModifiers::NONE;
-        assert_eq!(key(TermCode::Char('G'), KeyModifiers::SHIFT).unwrap(), "G");
-        assert_eq!(key(TermCode::Char('g'), KeyModifiers::SHIFT).unwrap(), "G");
-        assert_eq!(key(TermCode::Char('C'), KeyModifiers::CONTROL).unwrap(), "ctrl-c");
-        assert_eq!(key(TermCode::BackTab, KeyModifiers::SHIFT).unwrap(), "backtab");
-        assert_eq!(key(TermCode::Tab, KeyModifiers::SHIFT).unwrap(), "backtab");
-        assert_eq!(key(TermCode::Char(' '), none).unwrap(), "space");
-        assert_eq!(key(TermCode::Null, none).unwrap(), "ctrl-space");
-        assert_eq!(key(TermCode::F(5), KeyModifiers::ALT).unwrap(), "alt-f5");
-        assert_eq!(key(TermCode::CapsLock, none), None);
+    #[tokio::test(start_paused = true)]
+    async fn a_single_esc_is_a_key_once_nothing_follows() {
+        let (terminal, mut inputs) = pair();
+        write(&terminal, b"\x1b").unwrap();
+        assert_eq!(name(&mut inputs).await, "esc");
+        write(&terminal, b"\x1b[1;").unwrap();
+        let cut = tokio::time::timeout(REST_PAUSE / 2, inputs.next()).await;
+        assert!(cut.is_err(), "{cut:?}");
+        write(&terminal, b"5Aj").unwrap();
+        assert_eq!(name(&mut inputs).await, "ctrl-up");
+        assert_eq!(name(&mut inputs).await, "j");
     }
 
-    #[test]
-    fn repeats_are_presses_and_releases_are_nothing() {
-        let with = |kind| KeyEvent::new_with_kind(TermCode::Char('j'), KeyModifiers::NONE, kind);
-        assert!(Input::from_event(Event::Key(with(KeyEventKind::Repeat))).is_some());
-        assert_eq!(Input::from_event(Event::Key(with(KeyEventKind::Release))), None);
+    #[tokio::test(start_paused = true)]
+    async fn what_is_cut_off_is_dropped_after_a_while() {
+        let (terminal, mut inputs) = pair();
+        write(&terminal, b"\x1b[1;").unwrap();
+        let cut = tokio::time::timeout(REST_PAUSE * 2, inputs.next()).await;
+        assert!(cut.is_err(), "{cut:?}");
+        write(&terminal, b"j").unwrap();
+        assert_eq!(name(&mut inputs).await, "j");
     }
 
-    #[test]
-    fn pasted_text_is_harmless_text() {
-        let paste = Event::Paste("dy\r\nssh-ed25519 AAAA\x1b[201~y\u{202e}".into());
-        assert_eq!(Input::from_event(paste), Some(Input::Paste("dy\nssh-ed25519 AAAA␛[201~y".into())));
+    #[tokio::test]
+    async fn a_terminal_that_goes_away_is_the_end() {
+        let (terminal, mut inputs) = pair();
+        write(&terminal, b"q").unwrap();
+        drop(terminal);
+        assert_eq!(name(&mut inputs).await, "q");
+        assert!(inputs.next().await.is_none());
     }
 
-    #[test]
-    fn mouse_movement_without_a_button_is_dropped() {
-        let at = |kind| MouseEvent { kind, column: 7, row: 3, modifiers: KeyModifiers::CONTROL };
-        assert_eq!(Input::from_event(Event::Mouse(at(MouseEventKind::Moved))), None);
-        let wanted = Mouse { kind: MouseKind::ScrollDown, x: 7, y: 3, ctrl: true, alt: false, shift: false };
-        assert_eq!(Input::from_event(Event::Mouse(at(MouseEventKind::ScrollDown))), Some(Input::Mouse(wanted)));
+    #[tokio::test]
+    async fn what_was_begun_is_forgotten() {
+        let (terminal, mut inputs) = pair();
+        write(&terminal, b"abc\x1b[200~").unwrap();
+        assert_eq!(name(&mut inputs).await, "a");
+        inputs.forget();
+        write(&terminal, b"j").unwrap();
+        assert_eq!(name(&mut inputs).await, "j");
     }
 }

@@ -7,6 +7,7 @@
 
 pub mod caps;
 pub mod clipboard;
+mod decode;
 pub mod editor;
 pub mod error;
 pub mod guard;

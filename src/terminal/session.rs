@@ -34,10 +34,10 @@ impl Session {
         let refused = |source| TerminalError::Refused { what: "a thread to write", source };
         let output = Output::start(Arc::clone(&tty), options).map_err(refused)?;
         let guard = Guard::enter(Arc::clone(&tty), modes)?;
-        Ok(Self { guard, output, inputs: Inputs::start(), tty })
+        Ok(Self { guard, output, inputs: Inputs::start()?, tty })
     }
 
-    /// Columns and rows now; later sizes come as [`Input::Resize`].
+    /// Columns and rows now; a change is announced by [`super::Signal::Resize`].
     ///
     /// # Errors
     /// When the terminal is gone.
@@ -62,6 +62,7 @@ impl Session {
     /// # Errors
     /// When the terminal refuses to come back.
     pub fn suspend(&mut self) -> Result<(), TerminalError> {
+        self.inputs.forget();
         self.guard.suspend()
     }
 
@@ -78,9 +79,8 @@ impl Session {
     /// # Errors
     /// When the terminal refuses to come back.
     pub fn lend<T>(&mut self, work: impl FnOnce() -> T) -> Result<T, TerminalError> {
-        self.inputs.pause();
         let result = self.guard.lend(work);
-        self.inputs.resume();
+        self.inputs.forget();
         result
     }
 

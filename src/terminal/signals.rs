@@ -19,6 +19,8 @@ pub enum Signal {
     Stop,
     /// Go on after a stop: CONT. Also arrives after a stop of our own.
     Continue,
+    /// The terminal has another size: WINCH. Several in a row may come as one.
+    Resize,
 }
 
 impl Signal {
@@ -30,7 +32,7 @@ impl Signal {
             Self::HangUp => Some(128 + 1),
             Self::Interrupt => Some(128 + 2),
             Self::Quit => Some(128 + 3),
-            Self::Stop | Self::Continue => None,
+            Self::Stop | Self::Continue | Self::Resize => None,
         }
     }
 }
@@ -44,6 +46,7 @@ pub struct Signals {
     quit: Listener,
     stop: Listener,
     go_on: Listener,
+    resize: Listener,
 }
 
 impl Signals {
@@ -60,6 +63,7 @@ impl Signals {
             quit: signal(SignalKind::quit())?,
             stop: raw(rustix::process::Signal::TSTP)?,
             go_on: raw(rustix::process::Signal::CONT)?,
+            resize: signal(SignalKind::window_change())?,
         })
     }
 
@@ -73,6 +77,7 @@ impl Signals {
             _ = self.quit.recv() => Signal::Quit,
             _ = self.stop.recv() => Signal::Stop,
             _ = self.go_on.recv() => Signal::Continue,
+            _ = self.resize.recv() => Signal::Resize,
         }
     }
 }

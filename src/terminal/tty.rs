@@ -56,9 +56,12 @@ impl Tty {
     /// # Errors
     /// [`TerminalError::NoTty`] when there is none.
     pub fn open() -> Result<Self, TerminalError> {
-        let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC | OFlags::NONBLOCK;
-        let fd = rustix::fs::open(DEVICE, flags, Mode::empty()).map_err(|e| TerminalError::NoTty(e.into()))?;
-        Ok(Self { fd, gate: Mutex::default() })
+        Ok(Self { fd: open(OFlags::RDWR)?, gate: Mutex::default() })
+    }
+
+    /// The controlling terminal in non-blocking mode, for whoever reads it.
+    pub(super) fn open_to_read() -> Result<OwnedFd, TerminalError> {
+        open(OFlags::RDONLY)
     }
 
     /// Uses a descriptor that is already open, and makes it non-blocking. Its gate is open.
@@ -152,6 +155,11 @@ impl Tty {
     fn gate(&self) -> MutexGuard<'_, Gate> {
         self.gate.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn open(access: OFlags) -> Result<OwnedFd, TerminalError> {
+    let flags = access | OFlags::NOCTTY | OFlags::CLOEXEC | OFlags::NONBLOCK;
+    rustix::fs::open(DEVICE, flags, Mode::empty()).map_err(|e| TerminalError::NoTty(e.into()))
 }
 
 impl AsFd for Tty {

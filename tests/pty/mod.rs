@@ -7,6 +7,7 @@
 #![allow(dead_code)]
 
 mod modes;
+pub mod strict;
 
 use std::{
     ffi::OsStr,
@@ -103,6 +104,16 @@ impl Program {
     }
 }
 
+/// Every number in the SGR sequences of `bytes`, but those that are part of a colour.
+pub fn sgr_parameters(bytes: &[u8]) -> Vec<u16> {
+    let text = String::from_utf8_lossy(bytes);
+    let bodies = text.split("\x1b[").skip(1).filter_map(|rest| {
+        let end = rest.find(|c: char| matches!(c, '@'..='~'))?;
+        rest[end..].starts_with('m').then(|| rest[..end].to_owned())
+    });
+    bodies.flat_map(|body| body.split(';').filter_map(|p| p.parse().ok()).collect::<Vec<_>>()).collect()
+}
+
 fn find(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
     bytes.windows(wanted.len()).rposition(|window| window == wanted)
 }
@@ -194,6 +205,53 @@ impl Pty {
     #[track_caller]
     pub fn wait_for(&mut self, text: &str) {
         self.wait_until(&format!("{text:?}"), |pty| pty.text().contains(text));
+    }
+
+    /// Reads until the screen does not show `text` any more.
+    #[track_caller]
+    pub fn wait_gone(&mut self, text: &str) {
+        self.wait_until(&format!("the end of {text:?}"), |pty| !pty.text().contains(text));
+    }
+
+    /// Types, then reads until the screen shows `text`.
+    #[track_caller]
+    pub fn press(&mut self, keys: &str, text: &str) {
+        self.send(keys.as_bytes());
+        self.wait_until(&format!("{text:?} after {keys:?}"), |pty| pty.text().contains(text));
+    }
+
+    /// Lets `time` pass without taking any output; the program must go on running.
+    #[track_caller]
+    pub fn let_pass(&self, time: Duration) {
+        let event = self.events.recv_timeout(time);
+        assert!(matches!(event, Err(RecvTimeoutError::Timeout)), "the program ended or stopped: {event:?}");
+    }
+
+    /// Takes what is written within `time`.
+    pub fn take_for(&mut self, time: Duration) {
+        let deadline = now() + time;
+        while let Ok(chunk) = self.chunks.recv_timeout(deadline.saturating_duration_since(now())) {
+            self.take(&chunk);
+        }
+    }
+
+    /// Takes the next output and says how many bytes it was; `None` when none comes within `limit`.
+    pub fn take_next(&mut self, limit: Duration) -> Option<usize> {
+        let chunk = self.chunks.recv_timeout(limit).ok()?;
+        self.take(&chunk);
+        Some(chunk.len())
+    }
+
+    /// The row that shows `text`, from 0.
+    #[track_caller]
+    pub fn row_of(&self, text: &str) -> u16 {
+        let at = self.text().lines().position(|line| line.contains(text));
+        at.unwrap_or_else(|| panic!("{text:?} is not shown:\n{}", self.text())).try_into().unwrap()
+    }
+
+    /// The process id.
+    pub fn pid(&self) -> i32 {
+        self.pid.as_raw_nonzero().get()
     }
 
     /// Waits until the program is stopped by a signal, and takes everything it wrote before.

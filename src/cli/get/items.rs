@@ -127,7 +127,7 @@ fn fact(f: &Fact) -> Value {
 
 /// A VRF on an exit node.
 pub(super) fn vrf(v: &Vrf) -> Value {
-    Item::new(json!({
+    let mut item = Item::new(json!({
         "tenant": v.tenant,
         "node": v.node,
         "device": v.device,
@@ -135,8 +135,9 @@ pub(super) fn vrf(v: &Vrf) -> Value {
         "state": v.class,
         "facts": v.facts.iter().map(fact).collect::<Vec<_>>(),
         "diffs": diffs(&v.diffs),
-    }))
-    .seen("routes", &v.routes, |routes| {
+    }));
+    item.unknown.extend(v.facts.iter().filter_map(|f| Some((f.label, f.gap.as_ref()?.why.to_string()))));
+    item.seen("routes", &v.routes, |routes| {
         json!(
             routes
                 .iter()
@@ -165,6 +166,9 @@ fn flow(f: &Flow) -> Value {
     })
 }
 
+/// What one sample of counters cannot tell; no hole in the picture.
+pub(super) const NEEDS_TWO_SAMPLES: &str = "vnet_bytes_per_second";
+
 /// SNAT of a tenant on an exit node. The counts are first packets of connections: activity, not health.
 pub(super) fn snat(v: &Vrf) -> Value {
     Item::new(json!({ "tenant": v.tenant, "node": v.node }))
@@ -184,7 +188,7 @@ pub(super) fn snat(v: &Vrf) -> Value {
             )
         })
         .seen("flow", &v.flow, flow)
-        .seen("vnet_bytes_per_second", &v.vnet_bytes_s, |b| json!(b))
+        .seen(NEEDS_TWO_SAMPLES, &v.vnet_bytes_s, |b| json!(b))
         .done()
 }
 

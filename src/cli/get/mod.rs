@@ -34,13 +34,6 @@ pub(super) fn run(
     })
 }
 
-/// The SNAT items of a picture.
-pub(super) fn snat_items(inv: &Inventory, tenant: Option<&str>) -> Option<Vec<Value>> {
-    let mut list = items::all(inv, Kind::Snat).ok()?;
-    list.retain(|i| tenant.is_none_or(|t| items::of_tenant(i, t)));
-    Some(list)
-}
-
 /// Sources a kind is made of.
 const fn sources(kind: Kind) -> &'static [SourceId] {
     match kind {
@@ -67,7 +60,9 @@ fn complete(inv: &Inventory, kind: Kind) -> bool {
         Kind::Tenants => {
             !inv.workloads.iter().any(|w| unread(&w.address)) && !inv.vnets.iter().any(|v| unread(&v.subnets))
         }
-        Kind::Vnets => !inv.vnets.iter().any(|v| unread(&v.subnets)),
+        Kind::Vnets => {
+            !inv.vnets.iter().any(|v| unread(&v.subnets) || v.nodes.iter().any(|(_, carries)| unread(carries)))
+        }
         Kind::Vrfs | Kind::Snat | Kind::Pending | Kind::Sources => true,
     }
 }
@@ -82,7 +77,7 @@ pub(super) async fn picture(feed: &mut Feed, kind: Kind, limit: Duration) -> Arc
 }
 
 /// State of the sources as JSON.
-pub(super) fn source_states(inv: &Inventory, now: Timestamp) -> Value {
+fn source_states(inv: &Inventory, now: Timestamp) -> Value {
     let one = |(id, h): (SourceId, &crate::inventory::SourceHealth)| {
         json!({
             "name": id,
@@ -108,19 +103,44 @@ pub(super) fn show(
     format: Format,
     now: Timestamp,
 ) -> Result<Code, Failure> {
+    let list = items(inv, kind, tenant)?;
+    match format {
+        Format::Table => print::table(out, inv, kind, tenant, &list, now)?,
+        _ => print::document(out, &document(inv, kind, &list, now), format)?,
+    }
+    Ok(code(inv, kind, &list, now))
+}
+
+/// Prints `kind` as JSON on one line, for watches. The code as in [`show`].
+///
+/// # Errors
+/// As [`show`].
+pub(super) fn show_line(
+    out: &mut dyn Write,
+    inv: &Inventory,
+    kind: Kind,
+    tenant: Option<&str>,
+    now: Timestamp,
+) -> Result<Code, Failure> {
+    let list = items(inv, kind, tenant)?;
+    writeln!(out, "{}", document(inv, kind, &list, now))?;
+    Ok(code(inv, kind, &list, now))
+}
+
+/// The items of a kind, of one tenant where one is named.
+fn items(inv: &Inventory, kind: Kind, tenant: Option<&str>) -> Result<Seen<Vec<Value>>, Failure> {
+    let mut list = items::all(inv, kind);
     if let Some(name) = tenant {
         known_tenant(inv, name)?;
+        if let Ok(items) = &mut list {
+            items.retain(|i| items::of_tenant(i, name));
+        }
     }
-    let mut list = items::all(inv, kind);
-    if let (Ok(items), Some(name)) = (&mut list, tenant) {
-        items.retain(|i| items::of_tenant(i, name));
-    }
+    Ok(list)
+}
+
+fn document(inv: &Inventory, kind: Kind, list: &Seen<Vec<Value>>, now: Timestamp) -> Value {
     let states = source_states(inv, now);
-    let code = code(inv, kind, &list, now);
-    if format == Format::Table {
-        print::table(out, inv, kind, tenant, &list, now)?;
-        return Ok(code);
-    }
     let items = if kind == Kind::Sources { states.clone() } else { json!(list.as_ref().ok()) };
     let mut document = json!({
         "schema": format!("deevnet-console/get-{}/v1", kind.word()),
@@ -128,11 +148,10 @@ pub(super) fn show(
         "sources": states,
         "items": items,
     });
-    if let (Err(gap), Some(map)) = (&list, document.as_object_mut()) {
+    if let (Err(gap), Some(map)) = (list, document.as_object_mut()) {
         map.insert("unknown".to_owned(), json!(gap.why.to_string()));
     }
-    print::document(out, &document, format)?;
-    Ok(code)
+    document
 }
 
 /// An unknown tenant is an error only where the tenants are known.
@@ -150,10 +169,14 @@ fn code(inv: &Inventory, kind: Kind, list: &Seen<Vec<Value>>, now: Timestamp) ->
     let late = sources(kind)
         .iter()
         .any(|id| !matches!(inv.sources.get(*id).status(now), SourceStatus::Off | SourceStatus::Fresh));
-    let holes = |item: &Value| item.get("unknown").and_then(Value::as_object).is_some_and(|u| !u.is_empty());
+    let refused = sources(kind).iter().any(|id| inv.sources.get(*id).gaps.iter().any(|g| g.kind == GapKind::Denied));
+    let holes = |item: &Value| {
+        let unknown = item.get("unknown").and_then(Value::as_object);
+        unknown.is_some_and(|u| u.keys().any(|key| key != items::NEEDS_TWO_SAMPLES))
+    };
     let off = |item: &Value| kind == Kind::Tenants && only_off(inv, item);
     let unknown = list.as_ref().map_or(true, |items| items.iter().any(|i| holes(i) && !off(i)));
-    if late || unknown { Code::Unknown } else { Code::Ok }
+    if late || refused || unknown { Code::Unknown } else { Code::Ok }
 }
 
 /// Whether what a tenant item does not know is only what the site does not have.
@@ -166,4 +189,27 @@ fn only_off(inv: &Inventory, item: &Value) -> bool {
 /// What a headless read looks at: everything, counters live.
 pub(super) fn demand(live: bool) -> Demand {
     Demand { live_counters: live, ..Demand::default() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::inventory::testing::{Sample, now};
+
+    fn ends(sample: Sample, at: Timestamp) -> Code {
+        let inv = sample.join();
+        let list = items(&inv, Kind::Vnets, None).expect("items");
+        code(&inv, Kind::Vnets, &list, at)
+    }
+
+    #[test]
+    fn a_missing_right_and_old_data_end_with_3() {
+        assert_eq!(ends(Sample::healthy(), now()), Code::Ok);
+        assert_eq!(ends(Sample::healthy(), now() + jiff::SignedDuration::from_mins(5)), Code::Unknown, "old");
+        let mut partial = Sample::healthy();
+        let mut health = partial.sources.get(SourceId::Pve).clone();
+        health.gaps.push(Gap::new(GapKind::Denied, "the token sees some zones only"));
+        partial.sources.set(SourceId::Pve, health);
+        assert_eq!(ends(partial, now()), Code::Unknown, "what is missing from a list that hides is unknown");
+    }
 }

@@ -34,7 +34,7 @@ pub(super) fn member(inv: &Inventory, m: &Member) -> Sheet {
         (format!("{have} of {want}"), json!({ "realised": have, "expected": want }))
     });
     sheet.seen("sdn_version", "SDN version", &m.sdn_version, |v| (v.to_string(), json!(v)));
-    sheet.seen("staged", "staged interface changes", &m.staged, yes);
+    sheet.seen("staged", "staged changes", &m.staged, yes);
     sheet.head("Versions");
     sheet.seen("pve", "Proxmox VE", &m.pve, |v| (v.clone(), json!(v)));
     sheet.seen("frr", "FRR", &m.frr, |v| (v.clone(), json!(v)));
@@ -49,7 +49,7 @@ pub(super) fn member(inv: &Inventory, m: &Member) -> Sheet {
 pub(super) fn zone(z: &ForeignZone) -> Sheet {
     let mut sheet = Sheet::new("zone", &z.zone);
     sheet.fact("type", "kind", z.kind.as_str()).maybe("vrf_vni", "VRF VNI", z.vrf_vni);
-    sheet.fact("change", "state", change(z.change)).fact("why", "not a tenant because", z.why.as_str());
+    sheet.fact("change", "state", change(z.change)).fact("why", "no tenant because", z.why.as_str());
     sheet
 }
 

@@ -131,8 +131,8 @@ impl Sheet {
         }
         self.head("Differs from what the index derives");
         for d in diffs {
-            let label = format!("{} {}", d.object, d.field);
-            self.line(&label, &format!("derived {}, observed {}", d.expected, d.observed), Some(Class::Differs));
+            let words = format!("{}: derived {}, observed {}", d.object, d.expected, d.observed);
+            self.line(&d.field, &words, Some(Class::Differs));
         }
         self
     }

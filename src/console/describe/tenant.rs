@@ -121,9 +121,7 @@ pub(super) fn vrf(inv: &Inventory, v: &Vrf, now: Timestamp) -> Sheet {
         let data = json!({ "total": flow.total, "per_second": flow.per_second, "reset_at": flow.reset_at, "since": flow.since });
         (format!("{}, {rate}{reset}: activity, not health", format::count(flow.total)), data)
     });
-    sheet.seen("vnet_bytes_s", "bytes over the VNet", &v.vnet_bytes_s, |b| {
-        (format!("{}/s", format::byte_rate(*b)), json!(b))
-    });
+    sheet.seen("vnet_bytes_s", "VNet traffic", &v.vnet_bytes_s, |b| (format!("{}/s", format::byte_rate(*b)), json!(b)));
     sheet.diffs(&v.diffs);
     sheet
 }
@@ -139,7 +137,7 @@ pub(super) fn vnet(inv: &Inventory, v: &VnetRow) -> Sheet {
     let mut sheet = Sheet::new("vnet", &v.vnet);
     sheet.state("state", "state", &v.word, v.class);
     sheet.fact("zone", "zone", &*v.zone).maybe("tenant", "tenant", v.tenant.as_deref());
-    sheet.maybe("tag", "VNI", v.tag).maybe("ordinal", "number in the tenant's ten", v.ordinal);
+    sheet.maybe("tag", "VNI", v.tag).maybe("ordinal", "ordinal", v.ordinal);
     sheet.maybe("alias", "alias", v.alias.as_deref());
     sheet.data("change", json!(v.change));
     sheet.head("Subnets");

@@ -97,3 +97,16 @@ fn an_object_that_is_gone_says_so() {
     let shown = text(&model, &ObjectId::Workload(99_999), TextForm::Yaml);
     assert!(shown.contains("not in the newest picture"), "{shown}");
 }
+
+#[test]
+fn labels_fit_their_column() {
+    let model = given(healthy());
+    let inv = model.picture().cloned().unwrap();
+    for id in objects(&inv).into_iter().filter(|id| !matches!(id, ObjectId::Route(..))) {
+        for line in lines(&model, &id, TextForm::Describe) {
+            if let TextLine::Pair { label, .. } = line {
+                assert!(crate::text::width(&label) < 18, "{id:?}: {label}");
+            }
+        }
+    }
+}

@@ -17,7 +17,7 @@ pub(super) fn workload(inv: &Inventory, w: &Workload, now: Timestamp) -> Sheet {
         Origin::Ours => sheet.fact("origin", "origin", "made by this platform"),
         Origin::Foreign(how) => sheet.fact("origin", "origin", format!("not made by this platform: {how}")),
     };
-    sheet.maybe("ordinal", "number in the tenant's band", w.ordinal);
+    sheet.maybe("ordinal", "ordinal", w.ordinal);
     sheet.maybe("lock", "lock", w.lock.as_deref());
     sheet.head("Derived");
     sheet.maybe("derived_address", "address", w.derived_address);
@@ -25,7 +25,7 @@ pub(super) fn workload(inv: &Inventory, w: &Workload, now: Timestamp) -> Sheet {
     sheet.text("address", "address", &w.address).text("mac", "MAC", &w.mac).text("bridge", "bridge", &w.bridge);
     sheet.text("nameserver", "resolver", &w.nameserver).text("uuid", "UUID", &w.uuid);
     sheet.seen("agent", "guest agent", &w.agent, |on| (if *on { "on" } else { "off" }.to_owned(), json!(on)));
-    sheet.seen("pending", "after a cold start", &w.pending, |all| {
+    sheet.seen("pending", "at a cold start", &w.pending, |all| {
         (if all.is_empty() { "–".to_owned() } else { all.join(", ") }, json!(all))
     });
     sheet.head("Use, when last read");

@@ -4,6 +4,7 @@ use ratatui::layout::Rect;
 
 use crate::console::describe::{self, TextLine};
 use crate::console::model::TextForm;
+use crate::console::msg::Hit;
 use crate::console::theme::Role;
 use crate::console::view::ctx::Ctx;
 use crate::console::widgets::canvas::{Bit, Canvas, wrap};
@@ -28,12 +29,10 @@ pub fn draw(canvas: &mut Canvas<'_>, ctx: &Ctx<'_>, area: Rect, (subject, form):
     let label = label_width(canvas, &lines);
     let room = body.width.saturating_sub(2);
     let rows: Vec<Vec<Vec<Bit>>> = lines.iter().map(|line| line_rows(canvas, line, (label, room))).collect();
-    // At the last line the end is shown, however many rows the lines take.
-    let from = scroll.min(lines.len().saturating_sub(height));
     let total: usize = rows.iter().map(Vec::len).sum();
     let end = total.saturating_sub(height);
-    let top =
-        if from + height >= lines.len() { end } else { rows.iter().take(from).map(Vec::len).sum::<usize>().min(end) };
+    let top = scroll.min(end);
+    canvas.hit(body, Hit::Text { top, end });
     for (y, row) in (body.y..body.bottom()).zip(rows.iter().flatten().skip(top)) {
         canvas.bits((body.x + 1, y), room, row);
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::console::list::{ListId, Scope};
-use crate::console::model::{Layout, Model, Screen};
+use crate::console::model::{Layout, Model, Overlay, Screen};
 use crate::console::msg::{Demand, Effect, Hit};
 use crate::inventory::ObjectId;
 
@@ -12,6 +12,7 @@ pub(super) fn drawn(model: &mut Model) -> Vec<Effect> {
     for key in model.visible_lists() {
         note_top(model, &key);
     }
+    note_scroll(model);
     let demand = demand(model);
     if demand == model.kept.demand {
         return Vec::new();
@@ -34,6 +35,20 @@ fn note_top(model: &mut Model, key: &(ListId, Scope)) {
     if let Some((y, _)) = cursor {
         let above = rows().filter(|(other, _)| *other < y).count();
         state.top = state.at.saturating_sub(above);
+    }
+}
+
+/// A text is scrolled as far as the frame shows it, so that the next key moves from there.
+fn note_scroll(model: &mut Model) {
+    let shown = model.hits.iter().find_map(|(_, hit)| match hit {
+        Hit::Text { top, .. } => Some(*top),
+        _ => None,
+    });
+    let Some(top) = shown else { return };
+    match (&mut model.overlay, model.stack.last_mut()) {
+        (Overlay::Help { scroll, .. }, _) => *scroll = top,
+        (_, Some(Screen::Text { scroll, .. })) => *scroll = top,
+        _ => {}
     }
 }
 

@@ -59,7 +59,7 @@ fn click(model: &mut Model, at: (u16, u16)) -> Vec<Effect> {
             Vec::new()
         }
         Some(Hit::Command(name)) => run_line(model, name),
-        Some(Hit::Candidate(_)) | None => Vec::new(),
+        Some(Hit::Candidate(_) | Hit::Text { .. }) | None => Vec::new(),
     }
 }
 

@@ -119,16 +119,25 @@ pub fn choices(list: ListId) -> impl Iterator<Item = &'static Column> {
 pub fn entries(model: &Model) -> usize {
     match &model.overlay {
         Overlay::None | Overlay::Filter { .. } => 0,
-        Overlay::Help { .. } => commands::help(model).sections.iter().map(|s| s.rows.len() + 1).sum(),
+        Overlay::Help { .. } => commands::help(model).sections.iter().map(|s| s.rows.len() + 2).sum(),
         Overlay::Actions { .. } => commands::actions(model).rows.len(),
         Overlay::Command { .. } => complete::candidates(model).len(),
         Overlay::Sort { .. } | Overlay::Columns { .. } => model.focused().map_or(0, |(list, _)| choices(list).count()),
     }
 }
 
+/// The last position: of a menu its last entry, of help the line with which the last frame showed its end.
+fn last(model: &Model) -> usize {
+    let drawn = if matches!(model.overlay, Overlay::Help { .. }) { commands::text_end(model) } else { None };
+    drawn.unwrap_or_else(|| entries(model).saturating_sub(1))
+}
+
 /// Keeps the position inside the menu.
 pub fn clamp(model: &mut Model) {
-    let last = entries(model).saturating_sub(1);
+    if matches!(model.overlay, Overlay::None | Overlay::Filter { .. } | Overlay::Command { at: None, .. }) {
+        return;
+    }
+    let last = last(model);
     match &mut model.overlay {
         Overlay::Help { scroll: at, .. }
         | Overlay::Actions { at, .. }
@@ -141,7 +150,7 @@ pub fn clamp(model: &mut Model) {
 
 /// Moves within the menu, or through the history of the command line.
 pub fn go(model: &mut Model, step: Step) {
-    let len = entries(model);
+    let len = last(model) + 1;
     let page = usize::from(model.size.1 / 2).max(1);
     match &mut model.overlay {
         Overlay::Help { scroll: at, .. }

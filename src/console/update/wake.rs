@@ -10,7 +10,8 @@ use crate::inventory::{SourceHealth, SourceStatus};
 const AFTER: SignedDuration = SignedDuration::from_millis(1);
 
 /// The earliest of: the next minute of the clock, the board following the rail, a source becoming late, the next step
-/// of a late source's age, the next second of a first answer that is awaited on screen.
+/// of a late source's age; and where a first answer is awaited on screen, the next second of the waiting, or of the time
+/// until the next try.
 pub(super) fn next(model: &Model) -> Timestamp {
     let minute = next_multiple(model.now, Timestamp::UNIX_EPOCH, 60);
     let sources = model.picture().into_iter().flat_map(|inv| {
@@ -26,11 +27,12 @@ fn of_source(health: &SourceHealth, now: Timestamp, shown: bool) -> Option<Times
     match health.status(now) {
         SourceStatus::Fresh => health.observed_at?.checked_add(health.fresh_bound() + AFTER).ok(),
         SourceStatus::Loading if shown => Some(next_multiple(now, health.asked_since?, 1)),
-        SourceStatus::Stale | SourceStatus::Denied => {
+        SourceStatus::Stale => {
             let observed = health.observed_at?;
             observed.checked_add(next_step(now.duration_since(observed))).ok()
         }
-        SourceStatus::Loading | SourceStatus::Failed | SourceStatus::Off => None,
+        SourceStatus::Failed if shown => countdown(health.next_try?, now),
+        SourceStatus::Loading | SourceStatus::Failed | SourceStatus::Denied | SourceStatus::Off => None,
     }
 }
 
@@ -39,6 +41,22 @@ fn next_multiple(now: Timestamp, from: Timestamp, seconds: i64) -> Timestamp {
     let passed = now.duration_since(from).as_secs().max(0);
     let next = (passed / seconds + 1) * seconds;
     from.checked_add(SignedDuration::from_secs(next)).unwrap_or(Timestamp::MAX)
+}
+
+/// When the time until `next` reads otherwise ([`duration`](crate::console::widgets::format::duration)).
+fn countdown(next: Timestamp, now: Timestamp) -> Option<Timestamp> {
+    let left = next.duration_since(now);
+    if !left.is_positive() {
+        return None;
+    }
+    let unit = match left.as_secs() {
+        ..10 => return Some(next),
+        10..60 => 1,
+        60..3600 => 60,
+        _ => 3600,
+    };
+    let stands = SignedDuration::from_secs(left.as_secs() / unit * unit);
+    next.checked_sub(stands - AFTER).ok()
 }
 
 /// The next age at which [`late_age`](crate::console::widgets::format::late_age) reads otherwise.
@@ -60,7 +78,25 @@ fn next_step(age: SignedDuration) -> SignedDuration {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::console::widgets::format::late_age;
+    use crate::console::widgets::format::{duration, late_age};
+
+    #[test]
+    fn the_time_until_the_next_try_reads_the_same_until_the_wake_up() {
+        let next = Timestamp::from_second(1_000_000).unwrap();
+        for ms in (1..4_000_000i64).step_by(777) {
+            let now = next - SignedDuration::from_millis(ms);
+            let wake = countdown(next, now).unwrap();
+            let read = |at: Timestamp| {
+                let left = next.duration_since(at);
+                if left.is_positive() { duration(left) } else { "now".to_owned() }
+            };
+            assert!(wake > now && wake <= next, "{ms}");
+            assert_ne!(read(wake), read(now), "{ms}");
+            let before = (wake - SignedDuration::from_millis(2)).max(now);
+            assert_eq!(read(before), read(now), "{ms}");
+        }
+        assert_eq!(countdown(next, next), None);
+    }
 
     #[test]
     fn an_age_reads_the_same_until_the_next_step_and_otherwise_after_it() {

@@ -65,7 +65,9 @@ fn help(canvas: &mut Canvas<'_>, model: &Model, scroll: usize, search: &tui_inpu
     let legend_rows = u16::try_from(legend.len()).unwrap_or(0);
     let body = Rect { y: inside.y + 1, height: inside.height.saturating_sub(2 + legend_rows), ..inside };
     let height = usize::from(body.height);
-    let top = scroll.min(lines.len().saturating_sub(height));
+    let end = lines.len().saturating_sub(height);
+    let top = scroll.min(end);
+    canvas.hit(body, Hit::Text { top, end });
     for (y, line) in (body.y..body.bottom()).zip(lines.iter().skip(top)) {
         canvas.bits((body.x + 1, y), body.width.saturating_sub(2), line);
     }

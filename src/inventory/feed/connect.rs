@@ -2,7 +2,7 @@
 
 use zeroize::Zeroizing;
 
-use super::{Clients, Unusable};
+use super::{Clients, DEADLINE, Unusable};
 use crate::backends::{exit_node, http, proxmox};
 use crate::site::Site;
 
@@ -22,6 +22,7 @@ async fn proxmox_client(site: &Site) -> Result<proxmox::Client, Unusable> {
         .await
         .map_err(|e| Unusable { text: format!("[proxmox] token: {e}"), help: Some(e.help().to_owned()) })?;
     let token = Zeroizing::new(secret.expose().to_owned());
-    proxmox::Client::new(&site.proxmox, token, http::Limits::default())
+    let limits = http::Limits { total: DEADLINE.unsigned_abs(), ..http::Limits::default() };
+    proxmox::Client::new(&site.proxmox, token, limits)
         .map_err(|e| Unusable { text: format!("[proxmox] {e}"), help: Some(e.help()) })
 }

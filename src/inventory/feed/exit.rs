@@ -26,8 +26,8 @@ const fn interval(demand: &Demand) -> SignedDuration {
     if demand.live_counters { EXIT_LIVE_INTERVAL } else { EXIT_INTERVAL }
 }
 
-/// What kind of hole a failed reading leaves.
-const fn kind(error: &Error) -> GapKind {
+/// What kind of hole a failed reading leaves. A command that ends with 255 is an `ssh` inside it that did not get there.
+fn kind(error: &Error) -> GapKind {
     match error {
         Error::AuthRefused { .. } | Error::HostUnknown { .. } | Error::HostKeyChanged { .. } => GapKind::Denied,
         Error::ConnectionRefused { .. }
@@ -35,6 +35,7 @@ const fn kind(error: &Error) -> GapKind {
         | Error::Disconnected { .. }
         | Error::TimedOut { .. }
         | Error::Truncated { .. } => GapKind::NoAnswer,
+        Error::NoFrame { code, .. } if code == "255" => GapKind::NoAnswer,
         _ => GapKind::Failed,
     }
 }
@@ -47,7 +48,8 @@ impl Worker {
     /// Reads until nobody listens.
     pub(super) async fn run(mut self, mut wishes: Wishes) {
         loop {
-            wishes.refresh.mark_unchanged();
+            // Taken before the reading: a wish that comes while it runs is for another one.
+            let answered = wishes.refresh.borrow_and_update().exit;
             let wanted = interval(&wishes.demand.borrow_and_update());
             let result = self.client.read(DEADLINE.unsigned_abs(), &[]).await;
             let (update, pause) = match result {
@@ -60,7 +62,7 @@ impl Worker {
                     (self.failure(&error, pause), pause)
                 }
             };
-            if self.out.send(update).await.is_err() || self.rest(&mut wishes, wanted, pause).await.is_none() {
+            if self.out.send(update).await.is_err() || self.rest(&mut wishes, answered, wanted, pause).await.is_none() {
                 return;
             }
         }
@@ -72,18 +74,28 @@ impl Worker {
             source: SourceId::Exit,
             node: Some(self.node.clone()),
             kind: kind(error),
-            text: error.to_string().into(),
+            text: self.named(error.to_string()).into(),
             help: Some(error.help().into()),
             at,
             next_try: at.checked_add(pause).ok(),
         }
     }
 
+    /// The text with the node's name in it: a command's own name says little.
+    fn named(&self, text: String) -> String {
+        if text.contains(&self.node) { text } else { format!("{}: {text}", self.node) }
+    }
+
     /// Waits for the next turn: the pause, a wish to read now, or counters coming on screen. `None` = all is over.
-    async fn rest(&self, wishes: &mut Wishes, interval_now: SignedDuration, pause: std::time::Duration) -> Option<()> {
+    async fn rest(
+        &self,
+        wishes: &mut Wishes,
+        answered: u64,
+        interval_now: SignedDuration,
+        pause: std::time::Duration,
+    ) -> Option<()> {
         let until = tokio::time::sleep(pause);
         tokio::pin!(until);
-        let refreshes = wishes.refresh.borrow().exit;
         loop {
             tokio::select! {
                 () = &mut until => return Some(()),
@@ -93,12 +105,7 @@ impl Worker {
                         return Some(());
                     }
                 }
-                changed = wishes.refresh.changed() => {
-                    changed.ok()?;
-                    if wishes.refresh.borrow_and_update().exit != refreshes {
-                        return Some(());
-                    }
-                }
+                wish = wishes.refresh.wait_for(|r| r.exit != answered) => return wish.ok().map(drop),
             }
         }
     }

@@ -145,7 +145,7 @@ impl Hub {
 
     fn take_exit(&mut self, node: String, reading: Arc<Reading>, at: Timestamp, interval: SignedDuration) {
         let before = self.readings.exits.get(&node).and_then(|r| r.as_ref().ok());
-        let flows: Flows = self.readings.flows.advance(before.map(Arc::as_ref), &reading);
+        let flows: Flows = self.readings.flows.advance(before.map(Arc::as_ref), &reading, at);
         self.readings.flows = Arc::new(flows);
         if let Some(health) = self.exits.get_mut(&node) {
             health.interval = interval;
@@ -163,12 +163,16 @@ impl Hub {
         flows.snat.iter_mut().filter(|((n, _), _)| n == node).for_each(|(_, flow)| flow.per_second = None);
     }
 
-    /// The header's EXIT is the worst of the exit nodes: a failure first, else the oldest.
+    /// The header's EXIT is the worst of the exit nodes: a failure first, else the oldest. Gaps of all are told.
     fn rate_exits(&mut self) {
         let worst = self.exits.values().max_by_key(|h| (h.error.is_some(), h.observed_at.map(std::cmp::Reverse)));
-        if let Some(worst) = worst {
-            self.readings.sources.set(SourceId::Exit, worst.clone());
+        let Some(mut health) = worst.cloned() else { return };
+        if let [_, _, ..] = self.site.exit_nodes.as_slice() {
+            let about = |name: &String| self.site.short_name(name).to_owned();
+            health.gaps =
+                self.exits.iter().flat_map(|(n, h)| h.gaps.iter().map(|g| g.clone().about(&about(n)))).collect();
         }
+        self.readings.sources.set(SourceId::Exit, health);
     }
 }
 

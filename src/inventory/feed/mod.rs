@@ -80,7 +80,8 @@ impl Feed {
     pub fn start(site: &Arc<Site>, clients: Clients, clock: &Clock) -> Self {
         let (demand, watch_demand) = watch::channel(Demand::default());
         let (refresh, watch_refresh) = watch::channel(Refresh::default());
-        let (updates, inbox) = mpsc::channel(32);
+        // Room for every worker that has nothing to say but that it cannot work.
+        let (updates, inbox) = mpsc::channel(32 + clients.exit_nodes.len());
         let mut workers = JoinSet::new();
         let hub = hub::Hub::new(site, clients.exit_nodes.len(), clock());
         let inventory = hub.subscribe();

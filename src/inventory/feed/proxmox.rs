@@ -52,7 +52,8 @@ impl Worker {
     /// Reads until nobody listens.
     pub(super) async fn run(mut self, mut wishes: Wishes) {
         loop {
-            wishes.refresh.mark_unchanged();
+            // Taken before the cycle: a wish that comes while it runs is for another one.
+            let answered = wishes.refresh.borrow_and_update().pve;
             let pause = match self.cycle().await {
                 Ok(()) => self.pace.well(PVE_INTERVAL),
                 Err(error) => {
@@ -63,7 +64,7 @@ impl Worker {
                     pause
                 }
             };
-            if self.rest(&mut wishes, pause).await.is_err() {
+            if self.rest(&mut wishes, answered, pause).await.is_err() {
                 return;
             }
         }
@@ -78,28 +79,29 @@ impl Worker {
     }
 
     /// Between cycles: details batch by batch, at once what is newly on screen.
-    async fn rest(&mut self, wishes: &mut Wishes, pause: Duration) -> Result<(), Gone> {
+    async fn rest(&mut self, wishes: &mut Wishes, answered: u64, pause: Duration) -> Result<(), Gone> {
         let until = tokio::time::sleep(pause);
         tokio::pin!(until);
-        let refreshes = wishes.refresh.borrow().pve;
         loop {
             let demand = wishes.demand.borrow_and_update().clone();
             let batch = if self.lists.alive() { self.details.batch(&self.lists, &demand) } else { Vec::new() };
+            let wished = wishes.refresh.wait_for(|r| r.pve != answered);
             if batch.is_empty() {
                 tokio::select! {
                     () = &mut until => return Ok(()),
                     changed = wishes.demand.changed() => changed.map_err(|_| Gone)?,
-                    changed = wishes.refresh.changed() => {
-                        changed.map_err(|_| Gone)?;
-                        if wishes.refresh.borrow().pve != refreshes {
-                            return Ok(());
-                        }
-                    }
+                    wish = wished => return wish.map(drop).map_err(|_| Gone),
                 }
             } else {
-                self.details.read(&self.client, batch, (self.clock)()).await;
+                let due = async {
+                    tokio::select! {
+                        () = &mut until => {}
+                        _ = wished => {}
+                    }
+                };
+                self.details.read(&self.client, batch, (self.clock)(), due).await;
                 self.publish().await?;
-                if until.is_elapsed() || wishes.refresh.borrow().pve != refreshes {
+                if until.is_elapsed() || wishes.refresh.borrow().pve != answered {
                     return Ok(());
                 }
             }

@@ -9,7 +9,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::proxmox::gap;
 use super::pve_lists::Lists;
-use crate::backends::proxmox::model::{Change, NodeVnet, PendingOption, Sdn, Subnet, VmConfig};
+use crate::backends::proxmox::model::{Change, NodeVnet, PendingOption, Sdn, Subnet, Task, VmConfig};
 use crate::backends::proxmox::{Client, View};
 use crate::inventory::source::Seen;
 use crate::inventory::{Demand, PveReading};
@@ -33,10 +33,13 @@ pub(super) enum Item {
 
 type Options = Seen<Vec<PendingOption>>;
 type Subnets = Seen<Vec<Sdn<Subnet>>>;
+type Content = Seen<Vec<NodeVnet>>;
+/// (node, zone).
+type Place = (String, String);
 
 enum Answer {
     Vm(u32, Seen<Arc<VmConfig>>, Options),
-    Zone(String, String, Seen<Vec<NodeVnet>>),
+    Zone(String, String, Content),
     Subnets(String, Subnets),
 }
 
@@ -45,46 +48,71 @@ enum Answer {
 pub(super) struct Details {
     configs: BTreeMap<u32, (Timestamp, Seen<Arc<VmConfig>>)>,
     pending: BTreeMap<u32, Options>,
-    zones: BTreeMap<(String, String), Seen<Vec<NodeVnet>>>,
+    zones: BTreeMap<Place, (Timestamp, Content)>,
+    /// (node, zone) → its state in the resource list, which changes with what the node carries.
+    zone_states: BTreeMap<Place, String>,
     subnets: BTreeMap<String, (Timestamp, Subnets)>,
     /// VMs and zones that must be read again although they were.
     dirty: BTreeSet<Item>,
     /// What this cycle has read already because it is on screen.
     done: BTreeSet<Item>,
-    seen_tasks: BTreeSet<String>,
+    seen_tasks: Option<BTreeSet<String>>,
     at: Timestamp,
 }
 
 impl Details {
-    /// After a cycle of lists: forget what is gone, mark what a new task touched.
+    /// After a cycle of lists: forget what is gone, mark what a new task touched. A list that could not be read this
+    /// time says nothing about what is gone.
     pub(super) fn follow(&mut self, lists: &Lists) {
-        let guests: BTreeMap<u32, &str> = lists.guests().collect();
-        self.configs.retain(|vmid, _| guests.contains_key(vmid));
-        self.pending.retain(|vmid, _| guests.contains_key(vmid));
-        let vnets: BTreeSet<Item> = subnets(lists).collect();
-        self.subnets.retain(|vnet, _| vnets.iter().any(|i| matches!(i, Item::Subnets { vnet: v, .. } if v == vnet)));
         self.done.clear();
-        let first = self.seen_tasks.is_empty();
-        let mut now = BTreeSet::new();
-        for task in lists.tasks() {
-            // A task that ended since is another event than its start.
-            let key = format!("{} {}", task.upid, task.status.is_some());
-            if !first && !self.seen_tasks.contains(&key) {
-                self.touched(&task.kind, &task.id, &guests);
-            }
-            now.insert(key);
+        if lists.guests_known() {
+            let guests: BTreeSet<u32> = lists.vms().iter().map(|vm| vm.vmid).collect();
+            self.configs.retain(|vmid, _| guests.contains(vmid));
+            self.pending.retain(|vmid, _| guests.contains(vmid));
+            self.dirty.retain(|i| !matches!(i, Item::Vm { vmid, .. } if !guests.contains(vmid)));
         }
-        self.seen_tasks = now;
+        if lists.guests_known() && lists.sdn().is_some() {
+            self.follow_sdn(lists);
+        }
+        self.follow_tasks(lists);
     }
 
-    fn touched(&mut self, kind: &str, id: &str, guests: &BTreeMap<u32, &str>) {
-        if matches!(kind, "reloadnetworkall" | "srvreload") {
-            self.dirty
-                .extend(self.zones.keys().map(|(node, zone)| Item::Zone { node: node.clone(), zone: zone.clone() }));
+    fn follow_sdn(&mut self, lists: &Lists) {
+        let names: BTreeSet<String> = subnets(lists).map(|(vnet, _)| vnet.to_owned()).collect();
+        self.subnets.retain(|vnet, _| names.contains(vnet));
+        let carried: BTreeSet<Place> = zones(lists).into_iter().collect();
+        // What a node carries is not known while it does not answer.
+        self.zones.retain(|key, _| carried.contains(key));
+        self.dirty.retain(|i| match i {
+            Item::Vm { .. } => true,
+            Item::Zone { node, zone } => carried.contains(&(node.clone(), zone.clone())),
+            Item::Subnets { vnet, .. } => names.contains(vnet),
+        });
+        let states: BTreeMap<_, _> = lists.zone_states().filter(|(key, _)| carried.contains(key)).collect();
+        let moved = states.iter().filter(|(key, state)| self.zone_states.get(*key) != Some(*state));
+        self.dirty.extend(moved.map(|((node, zone), _)| Item::Zone { node: node.clone(), zone: zone.clone() }));
+        self.zone_states = states;
+    }
+
+    fn follow_tasks(&mut self, lists: &Lists) {
+        let Some(tasks) = lists.tasks() else { return };
+        // A task that ended since is another event than its start.
+        let now: BTreeSet<String> = tasks.iter().map(|t| format!("{} {}", t.upid, t.status.is_some())).collect();
+        if let Some(seen) = self.seen_tasks.take() {
+            for task in tasks.iter().filter(|t| !seen.contains(&format!("{} {}", t.upid, t.status.is_some()))) {
+                self.touched(task, lists);
+            }
         }
-        if let Some((vmid, node)) = id.parse().ok().and_then(|vmid: u32| guests.get_key_value(&vmid)) {
-            self.dirty.insert(Item::Vm { vmid: *vmid, node: (*node).to_owned() });
+        self.seen_tasks = Some(now);
+    }
+
+    fn touched(&mut self, task: &Task, lists: &Lists) {
+        if matches!(task.kind.as_str(), "reloadnetworkall" | "srvreload") {
+            // An apply: what nodes carry and what of the subnets waits are both new.
+            self.dirty.extend(all(lists).filter(|i| !matches!(i, Item::Vm { .. })));
         }
+        let vmid: Option<u32> = task.id.parse().ok();
+        self.dirty.extend(all(lists).filter(|i| matches!(i, Item::Vm { vmid: v, .. } if Some(*v) == vmid)));
     }
 
     /// The next details to read; empty = nothing is due.
@@ -93,8 +121,7 @@ impl Details {
             Item::Vm { vmid, .. } => demand.vmids.contains(vmid),
             Item::Zone { zone, .. } | Item::Subnets { zone, .. } => demand.tenants.iter().any(|t| **t == **zone),
         };
-        let vms = lists.guests().map(|(vmid, node)| Item::Vm { vmid, node: node.to_owned() });
-        let all: Vec<Item> = subnets(lists).chain(vms).chain(zones(lists)).collect();
+        let all: Vec<Item> = all(lists).collect();
         let shown = all.iter().filter(|i| on_screen(i) && !self.done.contains(*i));
         let fresh = all.iter().filter(|i| self.dirty.contains(*i));
         let unread = all.iter().filter(|i| self.age(i).is_none());
@@ -119,7 +146,7 @@ impl Details {
             Item::Vm { vmid, .. } => self.configs.get(vmid).map(|(at, _)| self.at.duration_since(*at)),
             Item::Subnets { vnet, .. } => self.subnets.get(vnet).map(|(at, _)| self.at.duration_since(*at)),
             Item::Zone { node, zone } => {
-                self.zones.contains_key(&(node.clone(), zone.clone())).then_some(SignedDuration::ZERO)
+                self.zones.get(&(node.clone(), zone.clone())).map(|(at, _)| self.at.duration_since(*at))
             }
         }
     }
@@ -129,26 +156,35 @@ impl Details {
         match item {
             Item::Vm { vmid, .. } => self.configs.get(vmid).is_some_and(|(_, c)| c.is_err()),
             Item::Subnets { vnet, .. } => self.subnets.get(vnet).is_some_and(|(_, s)| s.is_err()),
-            Item::Zone { node, zone } => self.zones.get(&(node.clone(), zone.clone())).is_some_and(Result::is_err),
+            Item::Zone { node, zone } => self.zones.get(&(node.clone(), zone.clone())).is_some_and(|(_, z)| z.is_err()),
         }
     }
 
-    /// Reads a batch, a few requests at a time.
-    pub(super) async fn read(&mut self, client: &Client, batch: Vec<Item>, now: Timestamp) {
+    /// Reads a batch, a few requests at a time. Once `due` resolves no further request starts, but for the first few:
+    /// a server that answers late, or an operator who wishes again and again, must not hold up the lists, nor the lists
+    /// the details.
+    pub(super) async fn read(
+        &mut self,
+        client: &Client,
+        mut batch: Vec<Item>,
+        now: Timestamp,
+        due: impl Future<Output = ()>,
+    ) {
         self.at = now;
-        for item in &batch {
-            self.dirty.remove(item);
-            self.done.insert(item.clone());
-        }
-        let mut answers = stream::iter(batch).map(|item| ask(client, item)).buffer_unordered(IN_FLIGHT);
-        while let Some(answer) = answers.next().await {
+        let rest = batch.split_off(batch.len().min(IN_FLIGHT));
+        let items = stream::iter(batch).chain(stream::iter(rest).take_until(due));
+        let answers = items.map(|item| async { (item.clone(), ask(client, item).await) }).buffer_unordered(IN_FLIGHT);
+        let mut answers = std::pin::pin!(answers);
+        while let Some((item, answer)) = answers.next().await {
+            self.dirty.remove(&item);
+            self.done.insert(item);
             match answer {
                 Answer::Vm(vmid, config, pending) => {
                     self.configs.insert(vmid, (now, config));
                     self.pending.insert(vmid, pending);
                 }
                 Answer::Subnets(vnet, subnets) => drop(self.subnets.insert(vnet, (now, subnets))),
-                Answer::Zone(node, zone, content) => drop(self.zones.insert((node, zone), content)),
+                Answer::Zone(node, zone, content) => drop(self.zones.insert((node, zone), (now, content))),
             }
         }
     }
@@ -157,7 +193,7 @@ impl Details {
     pub(super) fn fill(&self, reading: &mut PveReading) {
         reading.configs = self.configs.iter().map(|(vmid, (_, config))| (*vmid, config.clone())).collect();
         reading.vm_pending.clone_from(&self.pending);
-        reading.node_vnets.clone_from(&self.zones);
+        reading.node_vnets = self.zones.iter().map(|(key, (_, content))| (key.clone(), content.clone())).collect();
         let Ok(sdn) = &mut reading.sdn else { return };
         for (vnet, (_, subnets)) in &self.subnets {
             match subnets {
@@ -168,18 +204,25 @@ impl Details {
     }
 }
 
-/// Every VNet whose subnets can be asked for; those of a VNet that is being deleted are hidden.
-fn subnets(lists: &Lists) -> impl Iterator<Item = Item> {
+/// Every detail there is to read.
+fn all(lists: &Lists) -> impl Iterator<Item = Item> {
+    let subnets = subnets(lists).map(|(vnet, zone)| Item::Subnets { vnet: vnet.to_owned(), zone: zone.to_owned() });
+    let vms = lists.guests().map(|(vmid, node)| Item::Vm { vmid, node: node.to_owned() });
+    subnets.chain(vms).chain(zones(lists).into_iter().map(|(node, zone)| Item::Zone { node, zone }))
+}
+
+/// (VNet, zone) of every VNet whose subnets can be asked for; those of a VNet that is being deleted are hidden.
+fn subnets(lists: &Lists) -> impl Iterator<Item = (&str, &str)> {
     let vnets = lists.sdn().map(|sdn| sdn.vnets.as_slice()).unwrap_or_default();
     vnets
         .iter()
         .filter(|v| v.change != Change::Deleted)
         .filter_map(|v| v.current())
-        .map(|v| Item::Subnets { vnet: v.vnet.clone(), zone: v.zone.clone() })
+        .map(|v| (v.vnet.as_str(), v.zone.as_str()))
 }
 
 /// (online node, applied zone that it should carry).
-fn zones(lists: &Lists) -> Vec<Item> {
+fn zones(lists: &Lists) -> Vec<Place> {
     let Some(sdn) = lists.sdn() else { return Vec::new() };
     let applied: Vec<_> = sdn.zones.iter().filter_map(|z| z.running.as_ref()).collect();
     lists
@@ -188,7 +231,7 @@ fn zones(lists: &Lists) -> Vec<Item> {
             applied
                 .iter()
                 .filter(move |z| z.nodes.is_empty() || z.nodes.iter().any(|n| n == node))
-                .map(move |z| Item::Zone { node: node.to_owned(), zone: z.zone.clone() })
+                .map(move |z| (node.to_owned(), z.zone.clone()))
         })
         .collect()
 }

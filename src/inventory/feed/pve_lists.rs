@@ -6,15 +6,16 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use super::proxmox::gap;
+use crate::backends::proxmox::endpoints::{self, Endpoint};
 use crate::backends::proxmox::model::{
-    ClusterStatus, LockState, NodeStatus, Permissions, Resources, SdnConfig, Task, Version,
+    ClusterStatus, LockState, NodeStatus, Permissions, Resources, SdnConfig, Task, Version, Vm,
 };
-use crate::backends::proxmox::{Client, Error, SdnRead, SubnetsOf};
+use crate::backends::proxmox::{Client, Error, Need, SdnRead, SubnetsOf};
 use crate::inventory::PveReading;
 use crate::inventory::source::{Gap, GapKind, Seen};
 use crate::site::Site;
 
-/// Cycles between two reads of what hardly changes (version, rights).
+/// Cycles between two reads of what hardly changes (the version).
 const SLOW: u32 = 30;
 
 /// What the last cycle read.
@@ -27,6 +28,7 @@ pub(super) struct Lists {
     cluster: Option<Seen<ClusterStatus>>,
     resources: Option<Seen<Resources>>,
     guests_hidden: Option<Gap>,
+    zones_hidden: Option<Gap>,
     sdn: Option<Seen<SdnConfig>>,
     sdn_gaps: Vec<Gap>,
     tasks: Option<Seen<Vec<Task>>>,
@@ -43,10 +45,14 @@ impl Lists {
         self.alive
     }
 
-    /// Guests: VMID, node.
+    /// Guests whose node answers: VMID, node.
     pub(super) fn guests(&self) -> impl Iterator<Item = (u32, &str)> {
-        let vms = self.resources.as_ref().and_then(|r| r.as_ref().ok()).map(|r| r.vms.as_slice()).unwrap_or_default();
-        vms.iter().filter(|vm| !vm.template && vm.status != "unknown").map(|vm| (vm.vmid, vm.node.as_str()))
+        self.vms().iter().filter(|vm| !vm.template && vm.status != "unknown").map(|vm| (vm.vmid, vm.node.as_str()))
+    }
+
+    /// Everything in the guest list.
+    pub(super) fn vms(&self) -> &[Vm] {
+        self.resources.as_ref().and_then(|r| r.as_ref().ok()).map(|r| r.vms.as_slice()).unwrap_or_default()
     }
 
     /// SDN configuration.
@@ -60,17 +66,29 @@ impl Lists {
         nodes.unwrap_or_default().iter().filter(|n| n.status == "online").map(|n| n.node.as_str())
     }
 
-    /// Recent tasks.
-    pub(super) fn tasks(&self) -> &[Task] {
-        self.tasks.as_ref().and_then(|t| t.as_ref().ok()).map(Vec::as_slice).unwrap_or_default()
+    /// (node, zone) → state as the resource list has it.
+    pub(super) fn zone_states(&self) -> impl Iterator<Item = ((String, String), String)> {
+        let zones = self.resources.as_ref().and_then(|r| r.as_ref().ok()).map(|r| r.zones.as_slice());
+        zones.unwrap_or_default().iter().map(|z| ((z.node.clone(), z.zone.clone()), z.status.clone()))
+    }
+
+    /// Whether the guest list was read.
+    pub(super) const fn guests_known(&self) -> bool {
+        matches!(self.resources, Some(Ok(_)))
+    }
+
+    /// Recent tasks; `None` = not read this time.
+    pub(super) fn tasks(&self) -> Option<&[Task]> {
+        self.tasks.as_ref()?.as_ref().ok().map(Vec::as_slice)
     }
 
     /// Reads everything. Parts may fail on their own; the cycle fails when the guest list *and* the SDN lists did.
     pub(super) async fn read(&mut self, client: &Client, site: &Site, now: Timestamp) -> Result<(), Error> {
         self.alive = false;
+        // First, and alone: a wrong token is one request a try, not ten (each 401 takes 3 s). And every time: lists hide
+        // what a token that lost a right may no longer see.
+        self.permissions = Some(rights(client).await?);
         if self.cycle.is_multiple_of(SLOW) {
-            // First, and alone: a wrong token is one request every few seconds, not ten (each 401 takes 3 s).
-            self.permissions = Some(self.rights(client).await?);
             self.version = Some(client.version().await.map_err(|e| gap(&e)));
         }
         let node = site.proxmox.node.as_str();
@@ -89,8 +107,13 @@ impl Lists {
         if let Err(error) = &sdn {
             self.lock = std::mem::take(&mut self.lock).after(error, now);
         }
-        self.take_resources(resources.map_err(|e| gap(&e)));
+        self.guests_hidden = hidden(client, &endpoints::RESOURCES, "guests");
+        self.zones_hidden = hidden(client, &endpoints::ZONES, "zones");
+        self.resources = Some(resources.map_err(|e| gap(&e)));
         self.take_sdn(sdn);
+        if self.sees_nothing() {
+            return Err(denied(&endpoints::ZONES));
+        }
         self.cluster = Some(cluster.map_err(|e| gap(&e)));
         self.tasks = Some(tasks.map_err(|e| gap(&e)));
         self.nodes.insert(node.to_owned(), status.map_err(|e| gap(&e)));
@@ -101,41 +124,22 @@ impl Lists {
         Ok(())
     }
 
-    /// The rights map. A server that cannot be reached at all ends the cycle here.
-    async fn rights(&self, client: &Client) -> Result<Seen<Arc<Permissions>>, Error> {
-        match client.permissions().await {
-            Ok(p) => Ok(Ok(p)),
-            Err(error @ (Error::Http(_) | Error::Unauthenticated { .. })) => Err(error),
-            Err(error) => Ok(Err(gap(&error))),
-        }
-    }
-
-    fn take_resources(&mut self, resources: Seen<Resources>) {
-        self.guests_hidden = match (&self.permissions, &resources) {
-            (Some(Ok(p)), Ok(r)) if !visible(p, "/vms", &["VM.Audit"]) && r.vms.is_empty() => {
-                Some(Gap::new(GapKind::Denied, "the token lacks VM.Audit on /vms: guests are hidden, not absent"))
-            }
-            _ => None,
-        };
-        self.resources = Some(resources);
-    }
-
     /// An SDN list without SDN.Audit is empty, not refused (facts/proxmox.md §3): that is a denial.
     fn take_sdn(&mut self, read: Result<SdnRead, Error>) {
-        let hidden = match &self.permissions {
-            Some(Ok(p)) => !visible(p, "/sdn/zones", &["SDN.Audit", "SDN.Allocate"]),
-            _ => false,
-        };
-        self.sdn = Some(match read {
-            Ok(read) if hidden && read.config.zones.is_empty() => {
-                Err(Gap::new(GapKind::Denied, "the token lacks SDN.Audit on /sdn/zones: zones are hidden, not absent"))
-            }
-            Ok(read) => {
+        self.sdn = Some(match (read, &self.zones_hidden) {
+            (Ok(read), Some(hidden)) if read.config.zones.is_empty() => Err(hidden.clone()),
+            (Ok(read), _) => {
                 self.sdn_gaps = read.not_read.iter().map(|n| gap(&n.why).about(&n.what)).collect();
                 Ok(read.config)
             }
-            Err(error) => Err(gap(&error)),
+            (Err(error), _) => Err(gap(&error)),
         });
+    }
+
+    /// Whether the token is accepted and shown neither zones nor guests: a denial of the source as a whole.
+    fn sees_nothing(&self) -> bool {
+        let no_zones = matches!(&self.sdn, Some(Err(gap)) if gap.kind == GapKind::Denied);
+        no_zones && self.guests_hidden.is_some() && self.vms().is_empty()
     }
 
     /// The reading so far, details still empty.
@@ -150,6 +154,7 @@ impl Lists {
         r.cluster = self.cluster.clone().unwrap_or(r.cluster);
         r.resources = self.resources.clone().unwrap_or(r.resources);
         r.guests_hidden.clone_from(&self.guests_hidden);
+        r.zones_hidden.clone_from(&self.zones_hidden);
         r.sdn = self.sdn.clone().unwrap_or(r.sdn);
         r.tasks = self.tasks.clone().unwrap_or(r.tasks);
         r.nodes.clone_from(&self.nodes);
@@ -159,9 +164,41 @@ impl Lists {
     }
 }
 
-/// Whether one of `privileges` holds at `path`, by the path itself or from above.
-fn visible(p: &Permissions, path: &str, privileges: &[&str]) -> bool {
-    privileges.iter().any(|privilege| p.allows(path, privilege))
+/// The rights map. A server that cannot be reached at all ends the cycle here.
+async fn rights(client: &Client) -> Result<Seen<Arc<Permissions>>, Error> {
+    match client.permissions().await {
+        Ok(p) => Ok(Ok(p)),
+        Err(error @ (Error::Http(_) | Error::Unauthenticated { .. })) => Err(error),
+        Err(error) => Ok(Err(gap(&error))),
+    }
+}
+
+/// Why objects may be missing from the list at `endpoint` although it was read: lists leave out what the token may not
+/// see (facts/proxmox.md §3).
+fn hidden(client: &Client, endpoint: &Endpoint, what: &str) -> Option<Gap> {
+    if client.sees_all(endpoint)? {
+        return None;
+    }
+    let why = format!(
+        "the token lacks {} for all of {}: {what} may be hidden, not absent",
+        privileges(endpoint),
+        place(endpoint)
+    );
+    Some(Gap::new(GapKind::Denied, why))
+}
+
+fn denied(endpoint: &Endpoint) -> Error {
+    let privileges = endpoint.privilege.any_of.iter().map(|p| (*p).to_owned()).collect();
+    Error::Denied { need: Some(Need { path: place(endpoint).to_owned(), privileges }), text: String::new() }
+}
+
+/// The path above all objects of a list.
+fn place(endpoint: &Endpoint) -> &'static str {
+    endpoint.privilege.path.split("/{").next().unwrap_or("/")
+}
+
+fn privileges(endpoint: &Endpoint) -> String {
+    endpoint.privilege.any_of.join(" or ")
 }
 
 /// Parts that an answering server refused or could not give.
@@ -172,6 +209,7 @@ pub(super) fn gaps(r: &PveReading, lists: &Lists) -> Vec<Gap> {
         r.cluster.as_ref().err(),
         r.resources.as_ref().err(),
         r.guests_hidden.as_ref(),
+        r.zones_hidden.as_ref(),
         r.sdn.as_ref().err(),
         r.tasks.as_ref().err(),
     ]
@@ -182,21 +220,7 @@ pub(super) fn gaps(r: &PveReading, lists: &Lists) -> Vec<Gap> {
     .collect();
     out.extend(lists.sdn_gaps.iter().cloned());
     out.extend(r.nodes.values().filter_map(|n| n.as_ref().err()).cloned());
-    if let Ok(p) = &r.permissions {
-        out.extend(partial(p));
-    }
-    out.dedup();
+    let mut told = std::collections::BTreeSet::new();
+    out.retain(|g| told.insert(Arc::clone(&g.why)));
     out
-}
-
-/// Rights that hold for some objects only: the lists are then filtered, and what is missing from them is unknown.
-fn partial(p: &Permissions) -> Option<Gap> {
-    let some = |prefix: &str| p.by_path.keys().any(|path| path.starts_with(prefix));
-    if !visible(p, "/sdn/zones", &["SDN.Audit", "SDN.Allocate"]) && some("/sdn/zones/") {
-        return Some(Gap::new(GapKind::Denied, "the token sees some zones only; others are hidden, not absent"));
-    }
-    if !visible(p, "/vms", &["VM.Audit"]) && some("/vms/") {
-        return Some(Gap::new(GapKind::Denied, "the token sees some guests only; others are hidden, not absent"));
-    }
-    None
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::super::entities::{Attention, Inventory, ObjectId, Origin};
+use super::super::entities::{Attention, Fact, Inventory, ObjectId, Origin};
 use super::super::source::GapKind;
 use super::super::{Class, Readings, SourceId, Vrf};
 use crate::backends::proxmox::model::LockState;
@@ -18,7 +18,8 @@ pub(super) fn rows(inv: &Inventory, readings: &Readings) -> Vec<Attention> {
     if inv.sources.get(SourceId::Pve).error.is_none() {
         cluster(inv, &mut out);
         fabric(inv, &mut out);
-        workloads(inv, &mut out);
+        // Where zones are hidden, a VM of an index without a zone in sight is no finding.
+        workloads(inv, readings.pve.as_ref().is_some_and(|p| p.zones_hidden.is_some()), &mut out);
         pending(inv, &mut out);
     }
     out.sort_by(|a, b| {
@@ -54,8 +55,10 @@ fn cluster(inv: &Inventory, out: &mut Vec<Attention>) {
         let what = "the cluster has no quorum: nothing can be created or started";
         out.push(row(Class::Fault, "fault", "cluster", what, ObjectId::Source(SourceId::Pve)));
     }
+    // A zone that a node does not carry is told at its tenant.
+    let told = inv.tenants.iter().any(|t| t.layers.fabric.class == Class::Fault);
     for m in &inv.fabric.members {
-        if m.class >= Class::Warning {
+        if m.class == Class::Fault || m.class == Class::Warning && !told {
             let place = inv.site.short_name(&m.node).to_owned();
             let kind = if m.class == Class::Fault { "fault" } else { "warning" };
             out.push(row(m.class, kind, place, format!("node {}", m.word), ObjectId::Node(Arc::clone(&m.node))));
@@ -76,52 +79,105 @@ fn cluster(inv: &Inventory, out: &mut Vec<Attention>) {
 
 /// Facts that are the node's, not the tenant's: the same text at every tenant.
 fn is_node_wide(label: &str, word: &str) -> bool {
-    matches!((label, word), ("forwarding", "off" | "no interface") | ("FRR", "down"))
+    matches!(
+        (label, word),
+        ("forwarding", "off" | "no interface" | "table full" | "firewall drops")
+            | ("FRR", "down")
+            | ("default", "no gateway")
+    )
 }
 
 fn sentence(label: &str, value: &str, word: &str) -> String {
     match (label, word) {
         ("forwarding", "off") => format!("does not forward: {value}; replies to tenants are dropped"),
+        ("forwarding", "table full") => format!("drops new connections: {value}"),
+        ("forwarding", "firewall drops") => format!("drops what it should forward: {value}"),
+        ("forwarding", "no way back") => format!("replies find no way back: {value}"),
         ("FRR", "down") => format!("FRR is down ({value}): defaults and null routes are lost or stale"),
-        ("SNAT", "absent") => format!("no SNAT rule: {value}"),
-        ("default", "absent") => format!("no default route: {value}"),
+        ("SNAT", "absent") => value.replacen("no rule", "no SNAT rule", 1),
+        ("default", "absent" | "no gateway") => value.to_owned(),
         ("null routes", "open") => format!("tenants are not separated: {value}"),
         (_, _) => format!("{label} {word}: {value}"),
     }
 }
 
-/// One row for a fact that several tenants of a node share, one each for the rest.
+/// Whether a fact is the consequence of another one that has a row of its own: a cause is one row.
+fn follows(inv: &Inventory, v: &Vrf, f: &Fact) -> bool {
+    let word = |label: &str| v.facts.iter().find(|f| f.label == label).map_or("", |f| &f.word);
+    let fabric = inv.tenant(&v.tenant).map(|t| &t.layers.fabric);
+    let broken = fabric.is_some_and(|l| l.class == Class::Fault || l.diffs.iter().any(|d| d.field == "exitnodes"));
+    match f.label {
+        "default" | "null routes" if word("FRR") == "down" && f.word != "no gateway" => true,
+        "SNAT" | "null routes" | "link" => broken,
+        "forwarding" if f.word == "no way back" => broken,
+        "FRR" => f.class == Class::Warning && word("default") == "absent",
+        _ => false,
+    }
+}
+
+/// The sentence of a fact, with what explains it where that has no row of its own.
+fn told(v: &Vrf, f: &Fact) -> String {
+    let frr = v.facts.iter().find(|f| f.label == "FRR" && f.class == Class::Warning);
+    match (f.label, &*f.word, frr) {
+        ("default", "absent", Some(frr)) => format!("{}: {}", f.value, frr.value),
+        _ => sentence(f.label, &f.value, &f.word),
+    }
+}
+
+/// A row about VRFs while it is put together.
+struct Cause {
+    class: Class,
+    what: String,
+    affects: Vec<Arc<str>>,
+}
+
+/// One row for a fact that is the node's or that several tenants share, one each for the rest.
 fn vrfs(inv: &Inventory, readings: &Readings, out: &mut Vec<Attention>) {
-    type Cause = (Arc<str>, &'static str, String);
-    let mut shared: BTreeMap<Cause, (Class, String, Vec<Arc<str>>)> = BTreeMap::new();
-    for v in inv.vrfs.iter().filter(|v| !readings.stale_exits.contains_key(&*v.node)) {
-        for f in v.facts.iter().filter(|f| f.class >= Class::Differs) {
-            let key = if is_node_wide(f.label, &f.word) {
-                (Arc::clone(&v.node), f.label, String::new())
-            } else {
-                (Arc::clone(&v.node), f.label, v.tenant.to_string())
+    type Key = (Arc<str>, &'static str, String);
+    let mut causes: BTreeMap<Key, Cause> = BTreeMap::new();
+    let fresh = || inv.vrfs.iter().filter(|v| !readings.stale_exits.contains_key(&*v.node));
+    let told_of = |v: &Vrf, f: &Fact| f.class >= Class::Differs && !follows(inv, v, f);
+    let shared = |node: &str, word: &str| {
+        let same = |v: &&Vrf| {
+            *v.node == *node && v.facts.iter().any(|f| f.label == "null routes" && f.word == word && told_of(v, f))
+        };
+        fresh().filter(same).count() > 1
+    };
+    for v in fresh() {
+        for f in v.facts.iter().filter(|f| told_of(v, f)) {
+            let apart = f.label == "null routes" && shared(&v.node, &f.word);
+            let (tenant, what) = match (apart, &*f.word) {
+                (true, "open") => {
+                    (String::new(), "tenants are not separated: routes lead from one to another".to_owned())
+                }
+                (true, word) => {
+                    (String::new(), format!("null routes {word}: tenants reach each other by way of the default"))
+                }
+                _ if is_node_wide(f.label, &f.word) => (String::new(), sentence(f.label, &f.value, &f.word)),
+                _ => (v.tenant.to_string(), told(v, f)),
             };
-            let entry =
-                shared.entry(key).or_insert_with(|| (f.class, sentence(f.label, &f.value, &f.word), Vec::new()));
-            entry.2.push(Arc::clone(&v.tenant));
+            let new = || Cause { class: f.class, what, affects: Vec::new() };
+            let cause = causes.entry((Arc::clone(&v.node), f.label, tenant)).or_insert_with(new);
+            cause.class = cause.class.max(f.class);
+            cause.affects.push(Arc::clone(&v.tenant));
         }
     }
-    for ((node, label, tenant), (class, what, affects)) in shared {
+    for ((node, label, tenant), cause) in causes {
         let short = inv.site.short_name(&node);
-        let (place, target) = match affects.first() {
+        let (place, target) = match cause.affects.first() {
             Some(name) if !tenant.is_empty() => {
                 let place = if several_exits(&inv.vrfs) { format!("{tenant} on {short}") } else { tenant };
                 (place, ObjectId::VrfFact(Arc::clone(name), node, label))
             }
             _ => (short.to_owned(), ObjectId::Node(node)),
         };
-        let kind = match class {
+        let kind = match cause.class {
             Class::Fault => "fault",
             Class::Warning => "warning",
             _ => "differs",
         };
-        let mut r = row(class, kind, place, what, target);
-        r.affects = affects;
+        let mut r = row(cause.class, kind, place, cause.what, target);
+        r.affects = cause.affects;
         out.push(r);
     }
 }
@@ -147,8 +203,8 @@ fn fabric(inv: &Inventory, out: &mut Vec<Attention>) {
     }
 }
 
-fn workloads(inv: &Inventory, out: &mut Vec<Attention>) {
-    for w in &inv.workloads {
+fn workloads(inv: &Inventory, zones_hidden: bool, out: &mut Vec<Attention>) {
+    for w in inv.workloads.iter().filter(|w| !zones_hidden || inv.tenant(&w.tenant).is_some()) {
         let place = format!("{}/{}", w.tenant, w.name);
         let target = ObjectId::Workload(w.vmid);
         if let Origin::Foreign(how) = &w.origin {
@@ -161,7 +217,9 @@ fn workloads(inv: &Inventory, out: &mut Vec<Attention>) {
             out.push(r);
         }
         if w.class == Class::Absent && matches!(w.origin, Origin::Ours) {
-            out.push(row(Class::Warning, "warning", place, format!("VM {} is stopped", w.vmid), target));
+            let mut r = row(Class::Warning, "warning", place, format!("VM {} is stopped", w.vmid), target);
+            r.affects = vec![Arc::clone(&w.tenant)];
+            out.push(r);
         }
     }
 }
@@ -177,6 +235,8 @@ fn pending(inv: &Inventory, out: &mut Vec<Attention>) {
         let Some(first) = group.first() else { continue };
         let more = if group.len() > 1 { format!(" and {} more", group.len() - 1) } else { String::new() };
         let what = format!("{} {}{more}, not applied", first.kind, first.id);
-        out.push(row(Class::Pending, "pending", place, what, ObjectId::Pending(first.kind, Arc::clone(&first.id))));
+        let mut r = row(Class::Pending, "pending", place, what, ObjectId::Pending(first.kind, Arc::clone(&first.id)));
+        r.affects = first.tenant.iter().cloned().collect();
+        out.push(r);
     }
 }

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::super::entities::{ForeignZone, Layer, PendingEdit, SubnetRow, VnetRow};
+use super::super::entities::{ForeignZone, Layer, SubnetRow, VnetRow};
 use super::super::source::{Gap, GapKind, Seen};
 use super::super::{Class, FieldDiff, Presence};
 use super::{Cx, Seed, diff, vnet_id};
-use crate::backends::proxmox::model::{Change, Sdn, SdnConfig, Subnet, Vnet, Zone};
+use crate::backends::proxmox::model::{Change, NodeVnet, Sdn, SdnConfig, Subnet, Vnet, Zone};
 use crate::site::Site;
 use crate::text::clean;
 
@@ -34,7 +34,7 @@ fn find_zone<'a>(sdn: &'a SdnConfig, name: &str) -> Option<&'a Sdn<Zone>> {
     sdn.zones.iter().find(|z| z.current().is_some_and(|z| z.zone == name))
 }
 
-fn find_vnet<'a>(sdn: &'a SdnConfig, id: &str) -> Option<&'a Sdn<Vnet>> {
+pub(super) fn find_vnet<'a>(sdn: &'a SdnConfig, id: &str) -> Option<&'a Sdn<Vnet>> {
     sdn.vnets.iter().find(|v| v.current().is_some_and(|v| v.vnet == id))
 }
 
@@ -88,6 +88,7 @@ fn vnet_row(cx: &Cx<'_>, sdn: &SdnConfig, v: &Sdn<Vnet>, vnet: &Vnet) -> VnetRow
     let subnets = subnets(cx, sdn, v, vnet, seed);
     let mut diffs = Vec::new();
     if let Some(seed) = seed {
+        diffs.extend(tag_clash(sdn, vnet));
         if ours.is_none_or(|(index, _)| index != seed.index) {
             let band = cx.site.numbering.vnet_vni_base_of(seed.index);
             let seen = vnet.tag.map_or("–".to_owned(), |t| t.to_string());
@@ -101,7 +102,9 @@ fn vnet_row(cx: &Cx<'_>, sdn: &SdnConfig, v: &Sdn<Vnet>, vnet: &Vnet) -> VnetRow
     let change = if v.change == Change::None { waits.unwrap_or_default() } else { v.change };
     let nodes = realised(cx, vnet);
     let broken = nodes.iter().find_map(|(node, s)| match s {
-        Ok(s) if s != "available" && s != "pending" => Some(format!("{s} on {}", cx.site.short_name(node))),
+        Ok(s) if !matches!(s.as_str(), "available" | "pending" | "unknown") => {
+            Some(format!("{s} on {}", cx.site.short_name(node)))
+        }
         _ => None,
     });
     let (class, word) = match (change, broken) {
@@ -129,6 +132,29 @@ fn vnet_row(cx: &Cx<'_>, sdn: &SdnConfig, v: &Sdn<Vnet>, vnet: &Vnet) -> VnetRow
         word,
         diffs,
     }
+}
+
+/// Another VNet with the same tag, or a zone with it as VRF VNI: on the wire they are one.
+fn tag_clash(sdn: &SdnConfig, vnet: &Vnet) -> Option<FieldDiff> {
+    let tag = vnet.tag?;
+    let other = sdn.vnets.iter().filter_map(|v| v.current()).find(|v| v.tag == Some(tag) && v.vnet != vnet.vnet);
+    let zone = || sdn.zones.iter().filter_map(|z| z.current()).find(|z| z.vrf_vxlan == Some(tag));
+    let whose = other.map(|v| format!("VNet {}", v.vnet)).or_else(|| zone().map(|z| format!("zone {}", z.zone)))?;
+    Some(diff(
+        format!("VNet {}", clean(&vnet.vnet)),
+        "tag",
+        format!("{tag}, its own"),
+        format!("shared with {}", clean(&whose)),
+    ))
+}
+
+/// Another zone with the same VRF VNI: their routes end up in one VRF.
+fn vni_clash(sdn: &SdnConfig, zone: &Zone) -> Option<FieldDiff> {
+    let vni = zone.vrf_vxlan?;
+    let other =
+        sdn.zones.iter().filter_map(|z| z.current()).find(|z| z.vrf_vxlan == Some(vni) && z.zone != zone.zone)?;
+    let seen = format!("shared with zone {}", clean(&other.zone));
+    Some(diff(format!("zone {}", clean(&zone.zone)), "vrf-vxlan", format!("{vni}, its own"), seen))
 }
 
 fn subnets(cx: &Cx<'_>, sdn: &SdnConfig, v: &Sdn<Vnet>, vnet: &Vnet, seed: Option<&Seed>) -> Seen<Vec<SubnetRow>> {
@@ -179,25 +205,31 @@ fn subnet_diffs(cx: &Cx<'_>, seed: &Seed, subnets: &Seen<Vec<SubnetRow>>) -> Vec
     out
 }
 
-/// What each node that was asked says of the VNet.
+/// What each node that is to carry the VNet says of it, or why it does not.
 fn realised(cx: &Cx<'_>, vnet: &Vnet) -> Vec<(Arc<str>, Seen<String>)> {
-    let Some(pve) = cx.pve else { return Vec::new() };
-    pve.node_vnets
-        .iter()
-        .filter(|((_, zone), _)| *zone == vnet.zone)
-        .map(|((node, _), answer)| {
-            let said = answer.as_ref().map_err(Clone::clone).map(|rows| {
-                rows.iter().find(|r| r.vnet == vnet.vnet).map_or_else(
-                    || "not realised".to_owned(),
-                    |r| match &r.message {
-                        Some(m) if r.status != "available" => format!("{}: {}", clean(&r.status), clean(m)),
-                        _ => clean(&r.status).into_owned(),
-                    },
-                )
-            });
-            (Arc::from(node.as_str()), said)
-        })
-        .collect()
+    let Some((pve, Ok(resources))) = cx.pve.map(|p| (p, p.resources.as_ref())) else { return Vec::new() };
+    let due = resources.zones.iter().filter(|z| z.zone == vnet.zone);
+    due.map(|z| {
+        let said = match pve.node_vnets.get(&(z.node.clone(), z.zone.clone())) {
+            Some(Ok(rows)) => Ok(rows.iter().find(|r| r.vnet == vnet.vnet).map_or("not realised".to_owned(), status)),
+            Some(Err(gap)) => Err(gap.clone()),
+            None if z.status == "unknown" => Err(silent(cx.site.short_name(&z.node))),
+            None => Err(Gap::not_read("what this node carries")),
+        };
+        (Arc::from(clean(&z.node)), said)
+    })
+    .collect()
+}
+
+fn status(r: &NodeVnet) -> String {
+    match &r.message {
+        Some(m) if r.status != "available" => format!("{}: {}", clean(&r.status), clean(m)),
+        _ => clean(&r.status).into_owned(),
+    }
+}
+
+fn silent(node: &str) -> Gap {
+    Gap::new(GapKind::NoAnswer, format!("{} does not answer: what it carries is not known", clean(node)))
 }
 
 /// The fabric layer of one tenant.
@@ -210,7 +242,7 @@ pub(super) fn layer(cx: &Cx<'_>, seed: &Seed) -> Layer {
         return Layer::known(Presence::Absent, Class::Absent, "absent");
     };
     let Some(zone) = z.current() else { return Layer::known(Presence::Absent, Class::Absent, "absent") };
-    let mut diffs = zone_diffs(cx, zone);
+    let mut diffs: Vec<FieldDiff> = vni_clash(sdn, zone).into_iter().chain(zone_diffs(cx, zone)).collect();
     let first = vnet_id(&seed.name, 0);
     let vnet = find_vnet(sdn, &first);
     match vnet.and_then(|v| v.current().map(|c| (v, c))) {
@@ -228,17 +260,24 @@ pub(super) fn layer(cx: &Cx<'_>, seed: &Seed) -> Layer {
         layer.diffs = diffs;
         return layer;
     }
-    if let Some(words) = unrealised(cx, zone) {
+    let realised = unrealised(cx, zone);
+    if let Some(Ok(words)) = realised {
         let mut layer = Layer::known(Presence::Differs, Class::Fault, words);
         layer.diffs = diffs;
         return layer;
     }
     if let Some(d) = diffs.first() {
         let words = brief(d);
-        let class = if d.observed == "absent" { Class::Fault } else { Class::Differs };
+        // Without an exit node there is no way out at all.
+        let closed = |d: &FieldDiff| d.field == "exitnodes" && d.observed == "–";
+        let broken = |d: &FieldDiff| d.observed == "absent" || d.observed.starts_with("shared with ") || closed(d);
+        let class = if diffs.iter().any(broken) { Class::Fault } else { Class::Differs };
         let mut layer = Layer::known(Presence::Differs, class, words);
         layer.diffs = diffs;
         return layer;
+    }
+    if let Some(Err(gap)) = realised {
+        return Layer::unknown(gap);
     }
     if vnet.is_some() && !sdn.subnets.contains_key(&first) {
         let told = cx.pve.and_then(|p| p.subnet_gaps.get(&first)).cloned();
@@ -272,18 +311,20 @@ fn sdn_waits(sdn: &SdnConfig, zone: &Sdn<Zone>, name: &str) -> Option<(Change, S
         .map(|s| (s.change, "subnet".to_owned()))
 }
 
-/// What a node says of the zone when it is not "available".
-fn unrealised(cx: &Cx<'_>, zone: &Zone) -> Option<String> {
+/// What a node says of the zone when it is not "available": broken there, or not known because the node is silent.
+fn unrealised(cx: &Cx<'_>, zone: &Zone) -> Option<Result<String, Gap>> {
     let resources = cx.pve?.resources.as_ref().ok()?;
-    resources
-        .zones
-        .iter()
-        .filter(|s| s.zone == zone.zone && (zone.nodes.is_empty() || zone.nodes.contains(&s.node)))
-        .find(|s| s.status != "available")
-        .map(|s| match s.status.as_str() {
-            "pending" => format!("not realised on {}", cx.site.short_name(&s.node)),
-            other => format!("{} on {}", clean(other), cx.site.short_name(&s.node)),
+    let due = |node: &String| zone.nodes.is_empty() || zone.nodes.contains(node);
+    let states = || resources.zones.iter().filter(|s| s.zone == zone.zone && due(&s.node) && s.status != "available");
+    let broken = states().find(|s| s.status != "unknown").map(|s| {
+        let node = cx.site.short_name(&s.node);
+        Ok(if s.status == "pending" {
+            format!("not realised on {node}")
+        } else {
+            format!("{} on {node}", clean(&s.status))
         })
+    });
+    broken.or_else(|| Some(Err(silent(cx.site.short_name(&states().next()?.node)))))
 }
 
 fn zone_diffs(cx: &Cx<'_>, zone: &Zone) -> Vec<FieldDiff> {
@@ -310,59 +351,4 @@ fn zone_diffs(cx: &Cx<'_>, zone: &Zone) -> Vec<FieldDiff> {
         check("nodes", site.proxmox.node.clone(), zone.nodes.join(","));
     }
     out
-}
-
-/// Every SDN edit that waits for an apply.
-pub(super) fn pending(cx: &Cx<'_>) -> Seen<Vec<PendingEdit>> {
-    let sdn = cx.sdn()?;
-    let mut out = Vec::new();
-    let mut push = |kind, id: &str, zone: Option<&str>, change: Change, fields: String| {
-        if change != Change::None {
-            let tenant = zone.and_then(|z| cx.is_tenant(z)).map(|s| Arc::clone(&s.name));
-            out.push(PendingEdit { kind, id: Arc::from(clean(id)), tenant, change, what: fields, by: None });
-        }
-    };
-    for z in &sdn.zones {
-        if let Some(zone) = z.current() {
-            push("zone", &zone.zone, Some(&zone.zone), z.change, fields(z));
-        }
-    }
-    for v in &sdn.vnets {
-        if let Some(vnet) = v.current() {
-            push("vnet", &vnet.vnet, Some(&vnet.zone), v.change, fields(v));
-        }
-    }
-    for (vnet, list) in &sdn.subnets {
-        let zone = find_vnet(sdn, vnet).and_then(|v| v.current()).map(|v| v.zone.clone());
-        for s in list {
-            if let Some(subnet) = s.current() {
-                push("subnet", &subnet.id, zone.as_deref(), s.change, fields(s));
-            }
-        }
-    }
-    for c in &sdn.controllers {
-        if let Some(controller) = c.current() {
-            push("controller", &controller.controller, None, c.change, fields(c));
-        }
-    }
-    for f in &sdn.fabrics {
-        if let Some(fabric) = f.current() {
-            push("fabric", &fabric.id, None, f.change, fields(f));
-        }
-    }
-    for n in &sdn.fabric_nodes {
-        if let Some(node) = n.current() {
-            push("fabric node", &format!("{}/{}", node.fabric, node.node), None, n.change, fields(n));
-        }
-    }
-    Ok(out)
-}
-
-/// The changed options of an object, in words.
-fn fields<T>(object: &Sdn<T>) -> String {
-    if object.change == Change::Deleted {
-        return "removed".to_owned();
-    }
-    let list: Vec<String> = object.pending.iter().map(|(k, v)| format!("{} {}", clean(k), clean(v))).collect();
-    if list.is_empty() { "no option named".to_owned() } else { list.join(", ") }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::super::entities::{FabricView, Member};
 use super::super::source::{Gap, GapKind, Seen};
 use super::super::{Class, PveReading};
-use super::{Cx, fabric, node};
+use super::{Cx, fabric, node, pending};
 use crate::backends::exit_node::model::Reading;
 use crate::backends::proxmox::model::{LockState, NodeResource, SdnConfig};
 use crate::text::clean;
@@ -17,7 +17,7 @@ pub(super) fn view(cx: &Cx<'_>) -> FabricView {
         members: members(cx),
         controllers: cx.sdn().map(controllers),
         fabrics: cx.sdn().map(fabrics),
-        pending: fabric::pending(cx),
+        pending: pending::edits(cx),
         lock: cx.pve.map_or(LockState::NotTried, |p| p.lock.clone()),
         quorate: pve_part("the cluster status")
             .and_then(|p| p.cluster.as_ref().map_err(Clone::clone))

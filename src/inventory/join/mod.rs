@@ -1,9 +1,12 @@
 //! The join: readings in, [`Inventory`] out. Pure; runs in the worker, never in the UI thread.
 
 mod attention;
+#[cfg(test)]
+mod edges;
 mod fabric;
 mod members;
 mod node;
+mod pending;
 #[cfg(test)]
 mod tests;
 mod workloads;
@@ -49,6 +52,11 @@ impl Cx<'_> {
             None => Err(self.pve_gap("the SDN configuration")),
             Some(pve) => pve.sdn.as_ref().map_err(Clone::clone),
         }
+    }
+
+    /// Whom an index may belong to, in words: where zones are hidden, nobody in sight is not nobody.
+    fn anybody(&self) -> &'static str {
+        if self.pve.is_some_and(|p| p.zones_hidden.is_some()) { "zone in sight" } else { "tenant" }
     }
 
     fn is_tenant(&self, zone: &str) -> Option<&Seed> {
@@ -131,7 +139,11 @@ fn tenant(cx: &Cx<'_>, inv: &Inventory, seed: &Seed) -> Tenant {
     let stale = cx.pve_stale();
     let own = inv.workloads.get(workloads.start as usize..workloads.end as usize).unwrap_or(&[]);
     let layers = Layers {
-        workloads: workloads::layer(own, stale.as_ref().or(inv.workloads_gap.as_ref())),
+        workloads: workloads::layer(
+            own,
+            stale.as_ref().or(inv.workloads_gap.as_ref()),
+            cx.pve.and_then(|p| p.guests_hidden.as_ref()),
+        ),
         dns: other_source(cx, SourceId::Dns, "the zones"),
         resolver: other_source(cx, SourceId::Fw, "the forwards"),
         bootstrap: other_source(cx, SourceId::Boot, "the check-ins"),

@@ -12,6 +12,7 @@ use super::super::source::{Gap, GapKind, Seen};
 use super::super::{Class, Presence};
 use super::{Cx, Seed, diff, vnet_id};
 use crate::backends::exit_node::model::{Reading, Readout, Route, RouteKind, SnatRule};
+use crate::backends::proxmox::model::{Change, Zone};
 use crate::site::model::ExitNodeSite;
 
 /// The value of a part, or the gap it leaves.
@@ -31,8 +32,14 @@ struct Subject<'a> {
     subnet: ipnet::Ipv4Net,
     /// Name and subnets of the other tenants this node should keep apart.
     others: Vec<(Arc<str>, Vec<ipnet::Ipv4Net>)>,
+    /// Whether the zone is applied, so that the node is to have it.
+    applied: bool,
     /// Whether the subnet is meant to be translated at all; unknown without Proxmox.
     snat_wanted: Option<bool>,
+    /// Whether traffic of the zone is to leave here: the zone names this exit node, or none.
+    leaves_here: bool,
+    /// Whether the tenant's subnet waits for its first apply.
+    subnet_waits: bool,
     vnet: String,
 }
 
@@ -56,20 +63,19 @@ fn subject<'a>(cx: &'a Cx<'_>, vnets: &[VnetRow], seed: &'a Seed, exit: &'a Exit
             .filter_map(|s| s.cidr.parse().ok())
             .collect()
     };
-    let others = cx.seeds.iter().filter(|s| s.name != seed.name && runs(cx, &s.name)).map(|s| {
+    let others = cx.seeds.iter().filter(|s| s.name != seed.name && running(cx, &s.name).is_some()).map(|s| {
         let mut nets = subnets_of(&s.name);
         if nets.is_empty() {
             nets.push(plan.subnet(s.index));
         }
         (Arc::clone(&s.name), nets)
     });
-    let snat_wanted = vnets
+    let own = vnets
         .iter()
         .filter(|v| v.tenant.as_ref() == Some(&seed.name))
         .filter_map(|v| v.subnets.as_ref().ok())
         .flatten()
-        .find(|s| s.derived)
-        .map(|s| s.snat);
+        .find(|s| s.derived);
     Subject {
         site: exit,
         seed,
@@ -77,14 +83,18 @@ fn subject<'a>(cx: &'a Cx<'_>, vnets: &[VnetRow], seed: &'a Seed, exit: &'a Exit
         vni: plan.vrf_vni(seed.index),
         subnet: plan.subnet(seed.index),
         others: others.collect(),
-        snat_wanted,
+        applied: running(cx, &seed.name).is_some(),
+        leaves_here: running(cx, &seed.name)
+            .is_none_or(|z| z.exit_nodes.is_empty() || z.exit_nodes.contains(&exit.name)),
+        snat_wanted: own.map(|s| s.snat),
+        subnet_waits: own.is_some_and(|s| s.change == Change::New),
         vnet: vnet_id(&seed.name, 0),
     }
 }
 
-/// Whether the zone is applied, so that nodes are expected to have it.
-fn runs(cx: &Cx<'_>, zone: &str) -> bool {
-    cx.sdn().is_ok_and(|sdn| sdn.zones.iter().any(|z| z.running.as_ref().is_some_and(|r| r.zone == zone)))
+/// The zone as applied, so that nodes are expected to have it.
+fn running<'a>(cx: &'a Cx<'_>, zone: &str) -> Option<&'a Zone> {
+    cx.sdn().ok()?.zones.iter().filter_map(|z| z.running.as_ref()).find(|z| z.zone == zone)
 }
 
 fn row(cx: &Cx<'_>, vnets: &[VnetRow], seed: &Seed, exit: &ExitNodeSite) -> Vrf {
@@ -206,35 +216,35 @@ fn why(s: &Subject<'_>, route: &Route) -> RouteWhy {
     }
 }
 
-/// The node layer of one tenant over all its exit nodes.
+/// The node layer of one tenant over all its exit nodes. What one node shows to be wrong is not hidden by another that
+/// does not answer; that all is well is said only when all answered.
 pub(super) fn layer(cx: &Cx<'_>, vrfs: &[Vrf], fabric: &Layer) -> Layer {
-    if let Some(gap) = vrfs.iter().find_map(|v| cx.readings.stale_exits.get(&*v.node)) {
-        return Layer::unknown(gap.clone());
-    }
-    let Some(worst) = vrfs.iter().max_by_key(|v| v.class) else {
-        return Layer::unknown(Gap::new(GapKind::Off, "this site names no exit node"));
+    let stale = |v: &&Vrf| cx.readings.stale_exits.get(&*v.node);
+    let fresh: Vec<&Vrf> = vrfs.iter().filter(|v| stale(v).is_none()).collect();
+    let silent = vrfs.iter().find_map(|v| stale(&v));
+    let Some(worst) = fresh.iter().max_by_key(|v| v.class) else {
+        let off = || Gap::new(GapKind::Off, "this site names no exit node");
+        return Layer::unknown(silent.cloned().unwrap_or_else(off));
     };
-    let link = |v: &Vrf| v.facts.first().map(|f| f.class);
-    if vrfs.iter().all(|v| link(v) == Some(Class::Fault)) {
+    let gone = |v: &&Vrf| v.facts.first().is_some_and(|f| matches!(f.class, Class::Fault | Class::Absent));
+    if silent.is_none() && fresh.iter().all(gone) {
         let class = match fabric.presence {
             Presence::Pending | Presence::Absent => Class::Absent,
             _ => Class::Fault,
         };
         return Layer::known(Presence::Absent, class, "no VRF");
     }
-    let diffs = vrfs.iter().flat_map(|v| v.diffs.clone()).collect();
     if worst.class >= Class::Differs {
         let words = worst.facts.iter().filter(|f| f.class >= Class::Differs).max_by_key(|f| f.class);
-        let presence = if worst.class == Class::Warning { Presence::Present } else { Presence::Differs };
         return Layer {
-            presence,
+            presence: if worst.class == Class::Warning { Presence::Present } else { Presence::Differs },
             class: worst.class,
             words: words.map_or_else(|| "differs".to_owned(), facts::brief),
-            diffs,
+            diffs: fresh.iter().flat_map(|v| v.diffs.clone()).collect(),
             gap: None,
         };
     }
-    if let Some(gap) = vrfs.iter().flat_map(|v| &v.facts).find_map(|f| f.gap.clone()) {
+    if let Some(gap) = silent.cloned().or_else(|| fresh.iter().flat_map(|v| &v.facts).find_map(|f| f.gap.clone())) {
         return Layer::unknown(gap);
     }
     Layer::known(Presence::Present, Class::Fine, "present")

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use jiff::SignedDuration;
 
 use super::super::entities::{Layer, Origin, Workload};
-use super::super::source::{Gap, Seen};
+use super::super::source::{Gap, GapKind, Seen};
 use super::super::{Class, FieldDiff, Presence};
 use super::{Cx, Seed, diff, vnet_id};
 use crate::backends::proxmox::model::{Vm, VmConfig};
@@ -15,9 +15,6 @@ use crate::text::clean;
 pub(super) fn rows(cx: &Cx<'_>) -> Seen<Vec<Workload>> {
     let Some(pve) = cx.pve else { return Err(cx.pve_gap("the guest list")) };
     let resources = pve.resources.as_ref().map_err(Clone::clone)?;
-    if let Some(gap) = &pve.guests_hidden {
-        return Err(gap.clone());
-    }
     cx.sdn()?;
     let mut rows: Vec<(usize, Workload)> = resources
         .vms
@@ -29,18 +26,30 @@ pub(super) fn rows(cx: &Cx<'_>) -> Seen<Vec<Workload>> {
             Some((order, row))
         })
         .collect();
+    if let (true, Some(gap)) = (rows.is_empty(), &pve.guests_hidden) {
+        return Err(gap.clone());
+    }
     rows.sort_by_key(|(order, w)| (*order, w.vmid));
     Ok(rows.into_iter().map(|(_, w)| w).collect())
 }
 
-/// The configuration of a VM: read, refused, or not read yet.
-fn config(cx: &Cx<'_>, vmid: u32) -> Seen<Arc<VmConfig>> {
-    let missing = || Err(Gap::not_read("this VM's configuration"));
-    cx.pve.and_then(|p| p.configs.get(&vmid)).map_or_else(missing, Clone::clone)
+/// The configuration of a VM: read, refused, not read yet, or out of reach with its node.
+fn config(cx: &Cx<'_>, vm: &Vm) -> Seen<Arc<VmConfig>> {
+    let missing = || Err(unread(cx, vm, "this VM's configuration"));
+    cx.pve.and_then(|p| p.configs.get(&vm.vmid)).map_or_else(missing, Clone::clone)
+}
+
+/// Why something of a VM was not read.
+fn unread(cx: &Cx<'_>, vm: &Vm, what: &str) -> Gap {
+    if vm.status == "unknown" {
+        let node = clean(cx.site.short_name(&vm.node));
+        return Gap::new(GapKind::NoAnswer, format!("{node} does not answer: {what} is not known"));
+    }
+    Gap::not_read(what)
 }
 
 fn row(cx: &Cx<'_>, vm: &Vm) -> Option<Workload> {
-    let config = config(cx, vm.vmid);
+    let config = config(cx, vm);
     let band = cx.site.numbering.index_of_vmid(vm.vmid);
     let holder = band.and_then(|(index, _)| cx.seeds.iter().find(|s| s.index == index));
     let guest_of = on_vnet(cx, config.as_ref().ok().map(|c| &**c)).or_else(|| named_like(cx, vm));
@@ -52,7 +61,12 @@ fn row(cx: &Cx<'_>, vm: &Vm) -> Option<Workload> {
         (None, Some((index, _)), None) => (
             Arc::from("–"),
             None,
-            Origin::Foreign(format!("VMID {} belongs to index {}, which no tenant holds", vm.vmid, index.get())),
+            Origin::Foreign(format!(
+                "VMID {} belongs to index {}, which no {} holds",
+                vm.vmid,
+                index.get(),
+                cx.anybody()
+            )),
         ),
         (None, None, None) => return None,
     };
@@ -121,7 +135,7 @@ fn build(
         uuid: field(|c| c.smbios_uuid.clone()),
         agent: config.as_ref().map(|c| c.agent).map_err(Clone::clone),
         pending: pending.map_or_else(
-            || Err(Gap::not_read("its pending options")),
+            || Err(unread(cx, vm, "what waits for a cold start")),
             |p| {
                 let waits = |o: &&crate::backends::proxmox::model::PendingOption| o.pending.is_some() || o.delete;
                 p.as_ref().map_err(Clone::clone).map(|p| p.iter().filter(waits).map(|o| o.key.clone()).collect())
@@ -188,19 +202,25 @@ fn diffs(cx: &Cx<'_>, vm: &Vm, config: &VmConfig, seed: &Seed, k: u32) -> Vec<Fi
 }
 
 /// The workloads layer of one tenant.
-pub(super) fn layer(own: &[Workload], gap: Option<&Gap>) -> Layer {
+///
+/// `gap` = why nothing can be said; `hidden` = why there may be more than is shown.
+pub(super) fn layer(own: &[Workload], gap: Option<&Gap>, hidden: Option<&Gap>) -> Layer {
     if let Some(gap) = gap {
         return Layer::unknown(gap.clone());
+    }
+    if let (true, Some(hidden)) = (own.is_empty(), hidden) {
+        return Layer::unknown(hidden.clone());
     }
     if own.is_empty() {
         return Layer::known(Presence::Absent, Class::Absent, "none");
     }
     let running = own.iter().filter(|w| w.status == "running").count();
     let unknown = own.iter().filter(|w| w.class == Class::Unknown).count();
-    let words = format!("{running} of {} running", own.len());
+    let more = if hidden.is_some() { ", others hidden" } else { "" };
+    let words = format!("{running} of {} running{more}", own.len());
     if unknown > 0 {
         let mut layer = Layer::known(Presence::Unknown, Class::Unknown, format!("{unknown} of {} unknown", own.len()));
-        layer.gap = Some(Gap::new(super::GapKind::NoAnswer, "the node that carries them does not answer"));
+        layer.gap = Some(Gap::new(GapKind::NoAnswer, "the node that carries them does not answer"));
         return layer;
     }
     let diffs: Vec<FieldDiff> = own.iter().flat_map(|w| w.diffs.clone()).collect();

@@ -8,9 +8,11 @@ use super::build::{ALIASES, SERVICE_NODE};
 use super::sdn::Kind;
 use super::state::World;
 
+pub use table::SPECS;
+
 /// Every fault, in the order in which several are applied.
 pub fn specs() -> impl DoubleEndedIterator<Item = &'static Spec> {
-    table::SPECS.iter().chain(outside::SPECS)
+    SPECS.iter().chain(outside::SPECS)
 }
 
 /// What a fault is about, and so what may stand after its `@`.

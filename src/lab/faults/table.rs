@@ -10,8 +10,8 @@ use crate::lab::object;
 use crate::lab::sdn::Kind;
 use crate::lab::state::{FrrUnit, Guest, Isolation, LocalStanza, Reach, Role, SnatState, VrfDefault, World};
 
-/// Faults of the cluster and its exit node.
-pub(super) const SPECS: &[Spec] = &[
+/// Faults of the cluster and its exit node: what Proxmox and the node itself can show.
+pub const SPECS: &[Spec] = &[
     Spec {
         id: "transit-forwarding-off",
         scope: Node,

@@ -90,17 +90,26 @@ pub fn page(model: &Model, list: ListId) -> usize {
     if rows == 0 { usize::from(model.size.1.saturating_sub(9)).max(1) } else { rows }
 }
 
-/// Lines of a text screen that fit: all but header, breadcrumb, rule, message and hints.
+/// Lines of a text screen that fit: all but header, breadcrumb, two rules, message and hints.
 #[must_use]
 pub fn text_page(model: &Model) -> usize {
-    usize::from(model.size.1.saturating_sub(5)).max(1)
+    usize::from(model.size.1.saturating_sub(6)).max(1)
+}
+
+/// How far the text of the last frame scrolls.
+#[must_use]
+pub fn text_end(model: &Model) -> Option<usize> {
+    model.hits.iter().find_map(|(_, hit)| match hit {
+        Hit::Text { end, .. } => Some(*end),
+        _ => None,
+    })
 }
 
 fn scroll_text(model: &mut Model, step: Step) {
     let Screen::Text { subject, form, scroll } = model.screen() else { return };
-    let lines = describe::lines(model, subject, *form).len();
     let page = text_page(model);
-    let to = step.from(*scroll, lines, page).min(lines.saturating_sub(page));
+    let end = text_end(model).unwrap_or_else(|| describe::lines(model, subject, *form).len().saturating_sub(page));
+    let to = step.from(*scroll, end + 1, page);
     if let Some(Screen::Text { scroll, .. }) = model.stack.last_mut() {
         *scroll = to;
     }

@@ -202,13 +202,19 @@ fn describe_yaml_and_json_are_forms_of_one_screen() {
 #[test]
 fn a_text_scrolls_no_further_than_its_end() {
     let mut model = given((80, 24));
-    press(&mut model, "enter d end");
+    press(&mut model, "enter d");
+    draw(&mut model);
+    press(&mut model, "end");
     let scroll = |m: &Model| match m.screen() {
         Screen::Text { scroll, .. } => *scroll,
         _ => 0,
     };
     let end = scroll(&model);
     assert!(end > 0);
+    let last = crate::console::describe::lines(&model, &ObjectId::Workload(2040), TextForm::Describe).pop();
+    let Some(crate::console::describe::TextLine::Pair { label, .. }) = last else { panic!("{last:?}") };
+    let shown: String = view(&model).buffer.content.iter().map(ratatui::buffer::Cell::symbol).collect();
+    assert!(shown.contains(&format!("  {label} ")), "the last line is on screen: {label}");
     press(&mut model, "down pgdn");
     assert_eq!(scroll(&model), end);
     press(&mut model, "home");

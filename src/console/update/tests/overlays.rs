@@ -184,6 +184,24 @@ fn help_searches_and_closes() {
 }
 
 #[test]
+fn help_scrolls_to_its_last_line_and_back_at_once() {
+    for size in [(80, 24), (120, 40)] {
+        let mut model = given(size);
+        let shown = |m: &Model| view(m).buffer.content.iter().map(ratatui::buffer::Cell::symbol).collect::<String>();
+        press(&mut model, "?");
+        draw(&mut model);
+        let first = shown(&model);
+        press(&mut model, "pgdn pgdn pgdn pgdn pgdn pgdn pgdn pgdn pgdn pgdn");
+        assert!(shown(&model).contains("previous candidate"), "{size:?}");
+        let end = shown(&model);
+        press(&mut model, "up");
+        assert_ne!(shown(&model), end, "{size:?}");
+        press(&mut model, "pgup pgup pgup pgup pgup pgup pgup pgup pgup pgup");
+        assert_eq!(shown(&model), first, "{size:?}");
+    }
+}
+
+#[test]
 fn a_click_selects_a_second_one_opens_and_a_head_sorts() {
     let mut model = all_workloads();
     draw(&mut model);

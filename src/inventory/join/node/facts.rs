@@ -1,10 +1,14 @@
 //! The six facts of a VRF, each from the part of the reading that can know it.
 
+use std::net::IpAddr;
+
 use super::super::super::Class;
 use super::super::super::entities::Fact;
 use super::super::super::source::Gap;
 use super::{Subject, seen};
-use crate::backends::exit_node::model::{FrrConfig, NatEngine, Reading, Readout, Route, RouteKind, SnatRule};
+use crate::backends::exit_node::model::{
+    FrrConfig, NatEngine, Neighbour, Reading, Readout, Route, RouteKind, SnatRule,
+};
 
 /// Labels, in the order of the pane.
 pub(super) const LABELS: [&str; 6] = ["link", "default", "SNAT", "forwarding", "null routes", "FRR"];
@@ -19,6 +23,16 @@ fn gap(label: &'static str, gap: Gap) -> Fact {
 
 /// All facts in order.
 pub(super) fn all(s: &Subject<'_>, r: &Reading) -> Vec<Fact> {
+    if let (false, Ok(links)) = (s.applied, seen(&r.links))
+        && !links.iter().any(|l| l.name == s.device)
+    {
+        return LABELS.map(|label| fact(label, Class::Absent, "the zone is not applied", "not applied")).into();
+    }
+    if !s.leaves_here {
+        let elsewhere = |label| fact(label, Class::Absent, "the zone leaves by another exit node", "elsewhere");
+        let [_, rest @ ..] = LABELS.map(elsewhere);
+        return std::iter::once(link(s, r)).chain(rest).collect();
+    }
     vec![link(s, r), default(s, r), snat(s, r), forwarding(s, r), null_routes(s, r), frr(s, r)]
 }
 
@@ -41,6 +55,7 @@ pub(super) fn brief(f: &Fact) -> String {
         ("SNAT", "absent") => "no SNAT rule".to_owned(),
         ("default", "absent") => "no default".to_owned(),
         ("link", _) => "no VRF".to_owned(),
+        ("forwarding", "no way back" | "table full" | "firewall drops") => f.word.clone(),
         ("forwarding", _) => "no forwarding".to_owned(),
         (label, word) => format!("{label} {word}"),
     }
@@ -92,10 +107,21 @@ fn default(s: &Subject<'_>, r: &Reading) -> Fact {
         return fact("default", Class::Fault, value, "link down");
     }
     if is_right_default(s, route) {
+        if gateway_fails(s, r) {
+            return fact("default", Class::Fault, format!("{value} does not answer"), "no gateway");
+        }
         fact("default", Class::Fine, value, "right")
     } else {
         fact("default", Class::Fault, value, "wrong")
     }
+}
+
+/// Whether the neighbour entry of the perimeter says that it does not answer. No entry says nothing.
+fn gateway_fails(s: &Subject<'_>, r: &Reading) -> bool {
+    let gateway = IpAddr::V4(s.site.transit_gateway);
+    let entry = |n: &&Neighbour| n.ip == gateway && n.dev == s.site.transit_interface;
+    let fails = |n: &Neighbour| n.states.iter().any(|state| state == "FAILED" || state == "INCOMPLETE");
+    r.neighbours.value().and_then(|all| all.iter().find(entry)).is_some_and(fails)
 }
 
 /// A VRF that is not there leaves its facts undecided, not broken: the link fact says what is broken.
@@ -132,6 +158,7 @@ fn snat(s: &Subject<'_>, r: &Reading) -> Fact {
                 let dev = r.out_interface.as_deref().unwrap_or("–");
                 fact("SNAT", Class::Fault, format!("bound to {dev}, not {transit}"), "wrong")
             }
+            (None, _) if s.subnet_waits => fact("SNAT", Class::Absent, "the subnet is not applied", "not applied"),
             (None, Some(false)) => fact("SNAT", Class::Differs, "off at the subnet, no rule", "off"),
             (None, _) => fact("SNAT", Class::Fault, format!("no rule on {transit}"), "absent"),
         };
@@ -166,11 +193,32 @@ fn forwarding(s: &Subject<'_>, r: &Reading) -> Fact {
         (Some(true), Some(false)) => {
             fact("forwarding", Class::Fault, format!("{} = 0", s.vnet), format!("off on {}", s.vnet))
         }
-        (Some(t), Some(v)) => {
+        (Some(t), Some(v)) => stopped(s, r).unwrap_or_else(|| {
             fact("forwarding", Class::Fine, format!("{transit} = {}, {} = {}", show(*t), s.vnet, show(*v)), "on")
-        }
+        }),
         (Some(true), None) => fact("forwarding", Class::Absent, format!("no {}", s.vnet), "none"),
     }
+}
+
+/// What stops packets although every interface forwards: the connection table, the FORWARD chain, no way back in main
+/// (facts/exit-node.md §2).
+fn stopped(s: &Subject<'_>, r: &Reading) -> Option<Fact> {
+    let fault = |value: String, word: &str| Some(fact("forwarding", Class::Fault, value, word));
+    if let Some(c) = r.conntrack.value().filter(|c| c.max > 0 && c.count >= c.max) {
+        return fault(format!("{} of {} connections tracked", c.count, c.max), "table full");
+    }
+    let nat = r.nat.value();
+    // With rules in the chain the policy alone decides nothing.
+    if nat.is_some_and(|n| n.forward_policy.as_deref() == Some("DROP") && n.forward_rules.is_empty()) {
+        return fault("policy of FORWARD is DROP".to_owned(), "firewall drops");
+    }
+    // FRR withdraws it together with the default; then its own fact says why.
+    let frr_runs = r.frr.value().is_some_and(|f| f.unit == "active");
+    let back = r.main_routes.value().map(|all| all.iter().any(|route| route.dst == s.subnet));
+    if frr_runs && back == Some(false) && s.applied && !s.subnet_waits {
+        return fault(format!("main has no route to {}", s.subnet), "no way back");
+    }
+    None
 }
 
 fn null_routes(s: &Subject<'_>, r: &Reading) -> Fact {
