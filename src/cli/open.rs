@@ -36,7 +36,8 @@ pub(super) fn warn(text: &str) {
 /// A runtime for the engine.
 pub(super) fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
     tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
+        // The screen has the main thread for itself; the readers wait for the network nearly all of their time.
+        .worker_threads(1)
         .enable_all()
         .build()
         .map_err(|e| Failure::plain(format!("no runtime: {e}")))

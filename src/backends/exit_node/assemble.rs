@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use super::clean;
 use super::frame::{Code, Frame, Part};
@@ -153,7 +154,7 @@ fn stamp(text: &str) -> Option<Timestamp> {
 }
 
 struct Batch {
-    answers: Read<Vec<Result<Value, String>>>,
+    answers: Read<Vec<Result<Box<RawValue>, String>>>,
 }
 
 impl Batch {
@@ -169,17 +170,27 @@ impl Batch {
         Self { answers }
     }
 
-    fn answer(&self, index: usize, what: &str) -> Read<&Result<Value, String>> {
+    fn answer(&self, index: usize, what: &str) -> Read<&Result<Box<RawValue>, String>> {
         let answers = self.answers.as_ref().map_err(|why| Unread { what: what.to_owned(), ..why.clone() })?;
         answers.get(index).ok_or_else(|| unread(what, UnreadKind::Missing, "no answer"))
     }
 
-    fn take<T>(&self, index: usize, parse: impl Fn(&Value) -> Result<T, NotUnderstood>) -> Read<T> {
+    /// The rows of a document, taken apart one by one: the links of a large node are 8 MiB as one tree.
+    fn take<T>(&self, index: usize, parse: impl Fn(&Value) -> Result<Vec<T>, NotUnderstood>) -> Read<Vec<T>> {
         let what = BATCH.get(index).copied().unwrap_or("ip");
-        match self.answer(index, what)? {
-            Ok(document) => parse(document).map_err(unparsable(what)),
-            Err(words) => Err(unread(what, UnreadKind::Failed, words.clone())),
+        let document = match self.answer(index, what)? {
+            Ok(document) => document,
+            Err(words) => return Err(unread(what, UnreadKind::Failed, words.clone())),
+        };
+        let Ok(rows) = serde_json::from_str::<Vec<&RawValue>>(document.get()) else {
+            return tree(document).and_then(|tree| parse(&tree)).map_err(unparsable(what));
+        };
+        let mut out = Vec::with_capacity(rows.len());
+        for row in rows {
+            let one = tree(row).and_then(|row| parse(&Value::Array(vec![row])));
+            out.extend(one.map_err(unparsable(what))?);
         }
+        Ok(out)
     }
 
     fn lookups(&self, asked: &[&str]) -> Read<Lookups> {
@@ -187,13 +198,18 @@ impl Batch {
         let mut by_name = BTreeMap::new();
         for (index, name) in asked.iter().enumerate() {
             let answer = match self.answer(BATCH.len() + index, "ip -j route get")? {
-                Ok(document) => lookup::lookup(document),
+                Ok(document) => tree(document).map_or_else(|why| Lookup::Error(why.0), |tree| lookup::lookup(&tree)),
                 Err(words) => Lookup::Error(words.clone()),
             };
             by_name.insert((*name).to_owned(), answer);
         }
         Ok(Lookups { by_name })
     }
+}
+
+/// A document taken apart; as short-lived as it can be.
+fn tree(document: &RawValue) -> Result<Value, NotUnderstood> {
+    serde_json::from_str(document.get()).map_err(|e| NotUnderstood::new(format!("not JSON: {e}")))
 }
 
 fn of_table(all: &[routes::InTable], number: u32, names: &BTreeMap<String, u32>) -> Vec<Route> {

@@ -31,7 +31,7 @@ impl Client {
         let id = vmid.to_string();
         let call = Call::new(&endpoints::AGENT_INTERFACES).id("node", node).id("vmid", &id);
         let answer = self.call(call).await?;
-        if let Some(text) = refusal(answer.data()) {
+        if let Some(text) = refusal(&answer.data()) {
             return Err(Error::AgentRefused { text });
         }
         answer.decode(|data| {

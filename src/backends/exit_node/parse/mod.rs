@@ -20,7 +20,7 @@ use serde_json::Value;
 pub struct NotUnderstood(pub String);
 
 impl NotUnderstood {
-    fn new(why: impl Into<String>) -> Self {
+    pub(super) fn new(why: impl Into<String>) -> Self {
         Self(why.into())
     }
 }
