@@ -88,6 +88,6 @@ mod tests {
         assert!(parse("[]\n", "Command failed -:9\n", 2).is_err());
         assert!(parse("[] trailing", "", 1).is_err());
         assert!(parse("[{\"a\":", "", 1).is_err());
-        assert_eq!(parse("", "", 0), Ok(vec![]));
+        assert!(parse("", "", 0).is_ok_and(|answers| answers.is_empty()));
     }
 }
