@@ -67,10 +67,11 @@ fn inks(style: Style, paper: Rgb, ink: Rgb) -> (Rgb, Rgb) {
 }
 
 /// Themes with the paper and ink they are for, and the contrast of their text and of what may be fainter.
-const READ_ON: [(&str, Rgb, Rgb, f64, f64); 4] = [
+const READ_ON: [(&str, Rgb, Rgb, f64, f64); 5] = [
     ("dark", BLACK, WHITE, 4.5, 3.0),
     ("light", WHITE, BLACK, 4.5, 3.0),
     ("high-contrast", BLACK, WHITE, 7.0, 7.0),
+    ("high-contrast", WHITE, BLACK, 7.0, 7.0),
     ("colour-blind", BLACK, WHITE, 4.5, 3.0),
 ];
 
@@ -80,7 +81,8 @@ fn text_can_be_read_on_the_background_its_theme_is_for() {
         for depth in [Depth::Ansi16, Depth::Ansi256, Depth::True] {
             let look = resolve(&theme(name), depth, &UNICODE);
             for role in Role::ALL {
-                let style = look.style(role);
+                // Everything is written over text.
+                let style = look.style(Role::Text).patch(look.style(role));
                 let (front, back) = inks(style, paper, ink);
                 let faint_role = style.add_modifier.contains(Modifier::DIM) || role == Role::Border;
                 let least = if faint_role { faint } else { text };
