@@ -51,7 +51,8 @@ fn the_last_frame_is_that_of_a_console_born_at_its_size() {
             resize(&mut model, *size);
         }
         let mut fresh = picture::model(last);
-        resize(&mut fresh, last);
+        let screen = view(&fresh);
+        update(&mut fresh, Msg::Drawn(screen.hits.into()));
         assert_eq!(view(&model).buffer, view(&fresh).buffer, "after {walk:?}");
     }
 }
