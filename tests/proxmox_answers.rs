@@ -137,7 +137,7 @@ async fn tasks_end_in_four_ways() {
     // Stopped without an end is not understood, and not taken for success.
     assert!(matches!(client.task_state(&upid(5)).await, Err(Error::Unreadable { .. })));
     let log = client.task_log(&upid(2), 50, 2).await.unwrap();
-    assert_eq!((log.total, log.lines[0].number, log.lines[0].text.as_str()), (Some(52), 51, "green"));
+    assert_eq!((log.total, log.lines[0].number, log.lines[0].text.as_str()), (Some(52), 51, "␛[32mgreen␛[0m"));
 }
 
 #[tokio::test]

@@ -22,10 +22,10 @@ pub struct Global {
     /// Site: a file, or the name of one in ~/.config/deevnet-console/sites.
     #[arg(long, global = true, value_name = "FILE|NAME")]
     pub site: Option<String>,
-    /// Theme: dark, light, mono, or a file of the user's themes.
+    /// Theme: dark, light, mono, high-contrast, colour-blind, or a file of the user's themes.
     #[arg(long, global = true, value_name = "NAME")]
     pub theme: Option<String>,
-    /// Keymap: default, vim, or a file of the user's keymaps.
+    /// Keymap: default, vim, emacs, or a file of the user's keymaps.
     #[arg(long, global = true, value_name = "NAME")]
     pub keymap: Option<String>,
     /// Draw with ASCII only.

@@ -17,6 +17,7 @@ const MAX_PASTE: usize = 1 << 20;
 /// The longest control sequence that is understood; longer ones are dropped.
 const MAX_SEQUENCE: usize = 64;
 const ESC: u8 = 0x1b;
+const PASTE_START: &[u8] = b"\x1b[200~";
 const PASTE_END: &[u8] = b"\x1b[201~";
 
 /// What was begun and not ended.
@@ -37,7 +38,9 @@ enum State {
     Click(Vec<u8>),
     /// A control string up to its terminator: its first byte, whether anything else came, whether `ESC` was last.
     Text(u8, bool, bool),
-    Paste(Vec<u8>),
+    /// Pasted text; whether its end mark came. What follows the mark at once is pasted text too: the clipboard may hold
+    /// an end mark of its own, which not every terminal takes out, and what lies behind it must not become keys.
+    Paste(Vec<u8>, bool),
 }
 
 /// What the decoder waits for.
@@ -49,6 +52,8 @@ pub(super) enum Waiting {
     Key,
     /// The rest of a sequence or a paste.
     Rest,
+    /// Silence behind the end mark of a paste.
+    PasteOver,
 }
 
 /// See the module documentation.
@@ -73,16 +78,18 @@ impl Decoder {
             State::Ground => Waiting::Nothing,
             State::Escape | State::Single | State::Text(_, false, false) => Waiting::Key,
             State::Control(parameters) if parameters.is_empty() => Waiting::Key,
+            State::Paste(_, true) => Waiting::PasteOver,
             _ => Waiting::Rest,
         }
     }
 
-    /// Nothing came for a while: what could be a key is one, what is cut off is dropped. A paste goes on, unless a
-    /// single `esc` or `ctrl-c` was typed into it: its end was lost.
+    /// Nothing came for a while: what could be a key is one, what is cut off is dropped. A paste whose end mark came is
+    /// over. One without goes on, unless a single `esc` or `ctrl-c` was typed into it: its end was lost.
     pub fn pause(&mut self, out: &mut VecDeque<Input>) {
         let waiting = self.waiting();
         match std::mem::take(&mut self.state) {
-            State::Paste(mut text) => match text.pop() {
+            State::Paste(text, true) => paste(&text, out),
+            State::Paste(mut text, false) => match text.pop() {
                 Some(typed @ (ESC | 0x03)) if self.since == 1 => {
                     paste(&text, out);
                     out.push_back(Input::Key(control(typed)));
@@ -90,7 +97,7 @@ impl Decoder {
                 last => {
                     text.extend(last);
                     self.since = 0;
-                    self.state = State::Paste(text);
+                    self.state = State::Paste(text, false);
                 }
             },
             State::Escape => out.push_back(Input::Key(Key::new(KeyCode::Esc))),
@@ -108,9 +115,9 @@ impl Decoder {
 
     fn byte(&mut self, byte: u8, out: &mut VecDeque<Input>) {
         self.state = match (std::mem::take(&mut self.state), byte) {
-            (State::Paste(text), _) => {
+            (State::Paste(text, ended), _) => {
                 self.since += 1;
-                in_paste(text, byte, out)
+                in_paste(text, ended, byte)
             }
             (State::Text(_, _, true), b'\\') | (State::Text(..), 0x07) => State::Ground,
             (State::Text(_, _, true), _) => {
@@ -213,18 +220,18 @@ fn character(bytes: Vec<u8>, alt: bool, out: &mut VecDeque<Input>) -> State {
     }
 }
 
-fn in_paste(mut text: Vec<u8>, byte: u8, out: &mut VecDeque<Input>) -> State {
+fn in_paste(mut text: Vec<u8>, ended: bool, byte: u8) -> State {
     text.push(byte);
-    if byte == b'~' && text.ends_with(PASTE_END) {
-        let kept = text.len() - PASTE_END.len();
-        paste(text.get(..kept).unwrap_or_default(), out);
-        return State::Ground;
+    let again = ended && text.ends_with(PASTE_START);
+    if again || text.ends_with(PASTE_END) {
+        text.truncate(text.len() - PASTE_END.len());
+        return State::Paste(text, !again);
     }
     // Beyond the limit only what may be the end mark is kept, at the end.
     if text.len() > MAX_PASTE + 2 * PASTE_END.len() {
         text.remove(MAX_PASTE);
     }
-    State::Paste(text)
+    State::Paste(text, ended)
 }
 
 fn paste(text: &[u8], out: &mut VecDeque<Input>) {
@@ -244,7 +251,7 @@ fn control_sequence(parameters: &[u8], end: u8, out: &mut VecDeque<Input>) -> St
         return State::Ground;
     }
     let event = match (parameters, end) {
-        (b"200", b'~') => return State::Paste(Vec::new()),
+        (b"200", b'~') => return State::Paste(Vec::new(), false),
         (b"", b'I') => Some(Input::FocusGained),
         (b"", b'O') => Some(Input::FocusLost),
         ([b'<', click @ ..], b'M' | b'm') => sgr_click(&numbers(click), end == b'm').map(Input::Mouse),

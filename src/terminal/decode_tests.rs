@@ -113,6 +113,19 @@ fn a_paste_is_harmless_text_and_never_keys() {
 }
 
 #[test]
+fn a_paste_with_marks_of_its_own_is_one_text() {
+    for (bytes, wanted) in [
+        ("\x1b[200~abc\x1b[201~d\ny\n", "abcd\ny\n"),
+        ("\x1b[200~abc\x1b[201~d\ny\n\x1b[201~", "abcd\ny\n"),
+        ("\x1b[200~\x1b[201~:quit\r\x1b[200~\x1b[201~q\x1b[201~", ":quit\nq"),
+        ("\x1b[200~a\x1b[201~\x1b\x03\x1b[A\x1b[<0;8;4M", "a␛␃␛[A␛[<0;8;4M"),
+        ("\x1b[200~a\x1b[201~\x1b[200~b\x1b[201~", "ab"),
+    ] {
+        assert_eq!(decoded(bytes.as_bytes()), [Input::Paste(wanted.into())], "{bytes:?}");
+    }
+}
+
+#[test]
 fn a_paste_whose_end_was_lost_ends_by_a_single_key() {
     for (typed, key) in [(b"\x1b", "esc"), (b"\x03", "ctrl-c")] {
         let (mut decoder, mut out) = (Decoder::default(), VecDeque::new());
@@ -133,20 +146,23 @@ fn a_paste_without_end_stays_small() {
     let (mut decoder, mut out) = (Decoder::default(), VecDeque::new());
     decoder.feed(b"\x1b[200~", &mut out);
     decoder.feed(&vec![b'x'; 3 << 20], &mut out);
-    assert!(matches!(&decoder.state, State::Paste(text) if text.len() < MAX_PASTE + 100));
-    decoder.feed(b"\x1b[201~j", &mut out);
+    assert!(matches!(&decoder.state, State::Paste(text, false) if text.len() < MAX_PASTE + 100));
+    decoder.feed(b"\x1b[201~", &mut out);
+    decoder.pause(&mut out);
+    decoder.feed(b"j", &mut out);
     assert!(matches!(&out[0], Input::Paste(text) if text.len() == MAX_PASTE));
     assert_eq!(out[1], Input::Key(Key::char('j')));
 }
 
 #[test]
 fn pieces_make_no_difference() {
-    let all = "aé\x1b[1;5A\x1b[200~x\x1b[1~é\x1b[201~\x1b[<0;8;4M\x1b]11;a\x1b\\\x1bOP\x1b[M (\x24漢\x1b\x1b[B\x1bé";
+    let all = "aé\x1b[1;5A\x1b[<0;8;4M\x1b]11;a\x1b\\\x1bOP\x1b[M (\x24漢\x1b\x1b[B\x1bé\x1b[200~x\x1b[1~é\x1b[201~";
     let whole = decoded(all.as_bytes());
     assert_eq!(whole.len(), 11, "{whole:?}");
     for size in 1..all.len() {
         let (mut decoder, mut out) = (Decoder::default(), VecDeque::new());
         all.as_bytes().chunks(size).for_each(|piece| decoder.feed(piece, &mut out));
+        decoder.pause(&mut out);
         assert_eq!(Vec::from(out), whole, "in pieces of {size}");
     }
 }

@@ -86,6 +86,9 @@ pub enum Button {
 const KEY_PAUSE: Duration = Duration::from_millis(25);
 /// How long the rest of what cannot be a key may take.
 const REST_PAUSE: Duration = Duration::from_millis(400);
+/// How long the line must be silent after a paste before it is over: longer than the gaps within one burst of a slow
+/// link, shorter than a hand needs to go on.
+const PASTE_PAUSE: Duration = Duration::from_millis(100);
 /// Bytes that are read at once.
 const CHUNK: usize = 4096;
 
@@ -152,6 +155,7 @@ impl Inputs {
                         Waiting::Nothing => None,
                         Waiting::Key => Some(Box::pin(sleep(KEY_PAUSE))),
                         Waiting::Rest => Some(Box::pin(sleep(REST_PAUSE))),
+                        Waiting::PasteOver => Some(Box::pin(sleep(PASTE_PAUSE))),
                     };
                 }
                 Woken::Bytes(Err(error)) => return Some(Err(error)),
@@ -213,6 +217,18 @@ mod tests {
         assert!(cut.is_err(), "{cut:?}");
         write(&terminal, b"j").unwrap();
         assert_eq!(name(&mut inputs).await, "j");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_comes_at_once_behind_a_paste_is_pasted_and_what_comes_later_is_keys() {
+        let (terminal, mut inputs) = pair();
+        write(&terminal, b"\x1b[200~abc\x1b[201~d\n").unwrap();
+        let early = tokio::time::timeout(PASTE_PAUSE * 3 / 4, inputs.next()).await;
+        assert!(early.is_err(), "{early:?}");
+        write(&terminal, b"y\n\x1b[201~").unwrap();
+        assert_eq!(inputs.next().await.unwrap().unwrap(), Input::Paste("abcd\ny\n".into()));
+        write(&terminal, b"d").unwrap();
+        assert_eq!(name(&mut inputs).await, "d");
     }
 
     #[tokio::test]

@@ -345,6 +345,11 @@ impl Pty {
         self.master.resize(size_of(width, height)).unwrap();
     }
 
+    /// Gives the program a size that the emulated screen cannot have: without rows or columns.
+    pub fn resize_unseen(&mut self, width: u16, height: u16) {
+        self.master.resize(size_of(width, height)).unwrap();
+    }
+
     /// Sends a signal to the program itself.
     pub fn signal(&self, signal: Signal) {
         kill_process(self.pid, signal).unwrap();

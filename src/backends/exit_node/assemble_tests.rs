@@ -70,7 +70,7 @@ fn kinds_of_failure() {
         (Code::Exit(124), "", UnreadKind::TimedOut, "took too long"),
         (Code::Exit(137), "", UnreadKind::TimedOut, "took too long"),
         (Code::Exit(5), "", UnreadKind::Failed, "exit code 5"),
-        (Code::Exit(1), "\u{1b}[31mbroken\u{202e}\n", UnreadKind::Failed, "[31mbroken"),
+        (Code::Exit(1), "\u{1b}[31mbroken\u{202e}\n", UnreadKind::Failed, "␛[31mbroken"),
     ] {
         let reading = read(&[("frr-conf", code, "", err)]);
         let unread = reading.frr_conf.unread().unwrap();

@@ -141,7 +141,7 @@ mod tests {
         let vm = read(&json!({"smbios1": smbios, "cipassword": "CANARY", "description": "a\nb\u{1b}[2J"}));
         assert_eq!(vm.smbios_uuid.as_deref(), Some("7d9f3c1e-2b4a-4c5d-8e6f-204020402040"));
         assert_eq!(vm.raw["smbios1"], "uuid=7d9f3c1e-2b4a-4c5d-8e6f-204020402040,[redacted]");
-        assert_eq!(vm.raw["description"], "a\nb");
+        assert_eq!(vm.raw["description"], "a\nb␛[2J");
         let row = json!({"key": "smbios1", "value": smbios, "pending": "serial=Q0FOQVJZ"});
         let option = pending_option(&Row::new(&row, "data[0]").unwrap()).unwrap();
         let shown = format!("{vm:?}{option:?}");

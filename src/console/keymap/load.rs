@@ -11,8 +11,11 @@ use crate::console::file::{FileError, TextFile, did_you_mean, locate};
 use crate::terminal::input::Key;
 
 /// The embedded keymaps: name and text.
-pub const EMBEDDED: [(&str, &str); 2] =
-    [("default", include_str!("../../../keymaps/default.toml")), ("vim", include_str!("../../../keymaps/vim.toml"))];
+pub const EMBEDDED: [(&str, &str); 3] = [
+    ("default", include_str!("../../../keymaps/default.toml")),
+    ("vim", include_str!("../../../keymaps/vim.toml")),
+    ("emacs", include_str!("../../../keymaps/emacs.toml")),
+];
 
 /// Layers a keymap may rest on; more is a circle.
 const DEPTH: usize = 8;

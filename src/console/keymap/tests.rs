@@ -44,11 +44,65 @@ fn default_keys_are_safe_in_tmux_and_over_ssh() {
     }
 }
 
+/// Whether every terminal sends `key` as a byte of its own, in tmux and over SSH, without any extended reporting
+/// (ECMA-48 §5.2, §8.3). Alt and what begins a control sequence are not such keys.
+fn arrives_everywhere(key: &Key) -> bool {
+    let plain = !key.ctrl && !key.alt && !key.shift;
+    match key.code {
+        KeyCode::Char(c) if key.ctrl => !key.alt && (c == ' ' || c.is_ascii_lowercase() && !"hijm".contains(c)),
+        KeyCode::Char(c) if key.alt => c.is_ascii_graphic() && !"[]OPX^_".contains(c),
+        _ => plain,
+    }
+}
+
+#[test]
+fn the_keys_of_every_keymap_arrive_everywhere() {
+    for (embedded, _) in EMBEDDED {
+        let map = load(embedded, &[]).unwrap();
+        for (mode, bindings) in &map.modes {
+            for binding in bindings {
+                let keys = name(&binding.keys);
+                assert!(binding.keys.iter().all(arrives_everywhere), "{embedded} [{}] {keys}", mode.word());
+            }
+        }
+    }
+}
+
+#[test]
+fn no_command_rests_on_a_key_that_a_multiplexer_takes() {
+    // The prefix keys of tmux and GNU screen.
+    let taken = [Key::ctrl('b'), Key::ctrl('a')];
+    for (embedded, _) in EMBEDDED {
+        let map = load(embedded, &[]).unwrap();
+        for mode in Mode::ALL {
+            for binding in map.bindings(mode).filter(|b| b.keys.iter().any(|k| taken.contains(k))) {
+                let others = map.keys_of(mode, &binding.line).filter(|keys| !keys.iter().any(|k| taken.contains(k)));
+                assert!(others.count() > 0, "{embedded} [{}] {}", mode.word(), binding.line);
+            }
+        }
+    }
+}
+
+#[test]
+fn every_keymap_rests_on_the_default_one() {
+    let default = Keymap::default();
+    for (embedded, _) in EMBEDDED {
+        let map = load(embedded, &[]).unwrap();
+        for mode in Mode::ALL {
+            for binding in default.bindings(mode) {
+                assert_eq!(map.find(mode, &binding.keys), Found::Line(&binding.line), "{embedded} [{}]", mode.word());
+            }
+        }
+    }
+}
+
 #[test]
 fn no_single_key_changes_anything() {
-    for binding in Keymap::default().modes.values().flatten() {
-        let (command, _) = commands::parse(&binding.line).unwrap();
-        assert_eq!(command.danger, commands::Danger::Look);
+    for (embedded, _) in EMBEDDED {
+        for binding in load(embedded, &[]).unwrap().modes.values().flatten() {
+            let (command, _) = commands::parse(&binding.line).unwrap();
+            assert_eq!(command.danger, commands::Danger::Look, "{embedded}: {}", name(&binding.keys));
+        }
     }
 }
 

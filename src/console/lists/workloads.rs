@@ -38,6 +38,10 @@ const COLUMNS: [Column; 10] = [
     fixed("up", "UP", 3, Align::Right, 10),
 ];
 
+/// What Proxmox locks a VM for (facts/proxmox.md §10); other words are data and no state.
+const LOCKS: [&str; 9] =
+    ["backup", "clone", "create", "migrate", "rollback", "snapshot", "snapshot-delete", "suspending", "suspended"];
+
 fn cell(cx: Cx<'_>, i: usize, key: &'static str) -> Cell {
     let Some(w) = cx.inv.workloads.get(i) else { return Cell::text("") };
     match key {
@@ -45,7 +49,7 @@ fn cell(cx: Cx<'_>, i: usize, key: &'static str) -> Cell {
         "name" => Cell::text(&*w.name),
         "vmid" => Cell::text(w.vmid.to_string()),
         "node" => Cell::text(cx.inv.site.short_name(&w.node)),
-        "state" => Cell::state(w.class, w.status.clone()),
+        "state" => Cell::state(w.class, state(w)),
         "address" => address(w),
         "origin" => match &w.origin {
             Origin::Ours if w.diffs.is_empty() => Cell::state(Class::Fine, "derived"),
@@ -57,6 +61,29 @@ fn cell(cx: Cx<'_>, i: usize, key: &'static str) -> Cell {
         "up" => or_none(up(cx.inv, w).map(format::duration)),
         _ => Cell::text(""),
     }
+}
+
+/// What Proxmox is doing with the VM, while it holds a lock on it; else its status.
+fn state(w: &Workload) -> String {
+    match w.lock.as_deref() {
+        Some(lock) if LOCKS.contains(&lock) => lock.to_owned(),
+        Some(_) => "locked".to_owned(),
+        None => w.status.clone(),
+    }
+}
+
+/// Says of a lock what it means. A VM that migrates is its source's until the task has ended.
+fn lock(cx: Cx<'_>, w: &Workload) -> Option<Cell> {
+    let words = match w.lock.as_deref()? {
+        "migrate" => {
+            format!(
+                "migrating from {}; it appears on the target when its task has ended",
+                cx.inv.site.short_name(&w.node)
+            )
+        }
+        other => format!("locked: {other}"),
+    };
+    Some(Cell::state(w.class, words))
 }
 
 /// The configured address without its prefix length; the derived one, marked, while nothing was read.
@@ -88,7 +115,7 @@ fn sort_key(inv: &Inventory, i: usize, key: &'static str) -> SortKey {
         "name" => word(&w.name),
         "vmid" => number(w.vmid),
         "node" => word(&w.node),
-        "state" => word(&w.status),
+        "state" => word(&state(w)),
         "address" => maybe(w.derived_address, |a| number(u32::from(a))),
         "origin" => match (&w.origin, w.diffs.len().cmp(&0)) {
             (Origin::Foreign(_), _) => by_class(Class::Info),
@@ -104,7 +131,7 @@ fn sort_key(inv: &Inventory, i: usize, key: &'static str) -> SortKey {
 
 fn detail(cx: Cx<'_>, i: usize) -> Vec<Vec<Cell>> {
     let Some(w) = cx.inv.workloads.get(i) else { return Vec::new() };
-    let mut lines = vec![identity(cx, w), network(w), resources(cx, w)];
+    let mut lines = vec![identity(cx, w), network(cx, w), resources(cx, w)];
     if let Err(gap) = &w.address {
         lines.insert(0, gap_line(gap));
     }
@@ -134,7 +161,7 @@ fn labelled(label: &str, value: &crate::inventory::Seen<Option<String>>) -> Cell
     }
 }
 
-fn network(w: &Workload) -> Vec<Cell> {
+fn network(cx: Cx<'_>, w: &Workload) -> Vec<Cell> {
     let pending = match &w.pending {
         Ok(all) if all.is_empty() => Cell::muted("no pending VM settings"),
         Ok(all) => Cell::state(Class::Pending, format!("after a cold start: {}", all.join(", "))),
@@ -145,9 +172,11 @@ fn network(w: &Workload) -> Vec<Cell> {
         Ok(false) => Cell::muted("guest agent off"),
         Err(gap) => Cell::muted(format!("guest agent ? {}", gap.word())),
     };
-    let lock = w.lock.as_ref().map(|l| Cell::state(Class::Warning, format!("locked: {l}")));
     let mut line = vec![labelled("resolver", &w.nameserver), pending, agent];
-    line.extend(lock);
+    let known = w.lock.as_deref().is_some_and(|lock| LOCKS.contains(&lock));
+    // What takes a moment comes first; a word of unknown length last.
+    let at = if known { 0 } else { line.len() };
+    line.splice(at..at, lock(cx, w));
     line
 }
 

@@ -10,10 +10,12 @@ use super::Role;
 use crate::console::file::{FileError, TextFile, did_you_mean};
 
 /// The embedded themes: name and text.
-pub const EMBEDDED: [(&str, &str); 3] = [
+pub const EMBEDDED: [(&str, &str); 5] = [
     ("dark", include_str!("../../../themes/dark.toml")),
     ("light", include_str!("../../../themes/light.toml")),
     ("mono", include_str!("../../../themes/mono.toml")),
+    ("high-contrast", include_str!("../../../themes/high-contrast.toml")),
+    ("colour-blind", include_str!("../../../themes/colour-blind.toml")),
 ];
 
 /// The background a theme is made for.

@@ -1,6 +1,15 @@
-use ratatui::style::{Color, Modifier};
+use std::collections::BTreeSet;
+
+use ratatui::style::{Color, Modifier, Style};
 
 use super::*;
+
+mod colour_vision;
+
+type Rgb = (u8, u8, u8);
+
+const BLACK: Rgb = (0, 0, 0);
+const WHITE: Rgb = (255, 255, 255);
 
 const DEPTHS: [Depth; 4] = [Depth::None, Depth::Ansi16, Depth::Ansi256, Depth::True];
 
@@ -12,22 +21,27 @@ fn theme(name: &str) -> Theme {
     themes().into_iter().find(|t| t.name == name).unwrap()
 }
 
-/// Relative luminance (WCAG 2.2).
-fn luminance((r, g, b): (u8, u8, u8)) -> f64 {
-    let part = |c: u8| {
+/// A colour as light (IEC 61966-2-1).
+fn linear((r, g, b): Rgb) -> [f64; 3] {
+    [r, g, b].map(|c| {
         let c = f64::from(c) / 255.0;
         if c <= 0.04045 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) }
-    };
-    0.2126 * part(r) + 0.7152 * part(g) + 0.0722 * part(b)
+    })
 }
 
-fn contrast(a: (u8, u8, u8), b: (u8, u8, u8)) -> f64 {
+/// Relative luminance (WCAG 2.2).
+fn luminance(color: Rgb) -> f64 {
+    let [r, g, b] = linear(color);
+    0.2126 * r + 0.7152 * g + 0.0722 * b
+}
+
+fn contrast(a: Rgb, b: Rgb) -> f64 {
     let (a, b) = (luminance(a), luminance(b));
     (a.max(b) + 0.05) / (a.min(b) + 0.05)
 }
 
 /// The colour a resolved style has, as far as can be known.
-fn seen(color: Option<Color>) -> Option<(u8, u8, u8)> {
+fn seen(color: Option<Color>) -> Option<Rgb> {
     match color? {
         Color::Rgb(r, g, b) => Some((r, g, b)),
         Color::Indexed(n) => rgb(Ink::Indexed(n)),
@@ -37,27 +51,51 @@ fn seen(color: Option<Color>) -> Option<(u8, u8, u8)> {
 
 #[test]
 fn every_theme_maps_every_role() {
-    assert_eq!(themes().iter().map(|t| t.name.as_str()).collect::<Vec<_>>(), ["dark", "light", "mono"]);
+    assert_eq!(
+        themes().iter().map(|t| t.name.as_str()).collect::<Vec<_>>(),
+        ["dark", "light", "mono", "high-contrast", "colour-blind"]
+    );
     for theme in themes() {
         assert_eq!(theme.roles.len(), Role::ALL.len(), "{}", theme.name);
     }
 }
 
+/// What a style puts on `paper` with `ink` as the terminal's own: what is written, and what is behind it.
+fn inks(style: Style, paper: Rgb, ink: Rgb) -> (Rgb, Rgb) {
+    let (front, back) = (seen(style.fg).unwrap_or(ink), seen(style.bg).unwrap_or(paper));
+    if style.add_modifier.contains(Modifier::REVERSED) { (back, front) } else { (front, back) }
+}
+
+/// Themes with the paper and ink they are for, and the contrast of their text and of what may be fainter.
+const READ_ON: [(&str, Rgb, Rgb, f64, f64); 5] = [
+    ("dark", BLACK, WHITE, 4.5, 3.0),
+    ("light", WHITE, BLACK, 4.5, 3.0),
+    ("high-contrast", BLACK, WHITE, 7.0, 7.0),
+    ("high-contrast", WHITE, BLACK, 7.0, 7.0),
+    ("colour-blind", BLACK, WHITE, 4.5, 3.0),
+];
+
 #[test]
 fn text_can_be_read_on_the_background_its_theme_is_for() {
-    for (name, paper, ink) in [("dark", (0, 0, 0), (255, 255, 255)), ("light", (255, 255, 255), (0, 0, 0))] {
+    for (name, paper, ink, text, faint) in READ_ON {
         for depth in [Depth::Ansi16, Depth::Ansi256, Depth::True] {
             let look = resolve(&theme(name), depth, &UNICODE);
             for role in Role::ALL {
-                let style = look.style(role);
-                let front = seen(style.fg).unwrap_or(ink);
-                let back = seen(style.bg).unwrap_or(paper);
-                let least = if style.add_modifier.contains(Modifier::DIM) || role == Role::Border { 3.0 } else { 4.5 };
+                // Everything is written over text.
+                let style = look.style(Role::Text).patch(look.style(role));
+                let (front, back) = inks(style, paper, ink);
+                let faint_role = style.add_modifier.contains(Modifier::DIM) || role == Role::Border;
+                let least = if faint_role { faint } else { text };
                 let got = contrast(front, back);
                 assert!(got >= least, "{name} {depth:?} {}: {got:.2}", role.word());
+                let (front, back) = inks(style.patch(look.style(Role::Selection)), paper, ink);
+                let got = contrast(front, back);
+                assert!(got >= least, "{name} {depth:?} {} selected: {got:.2}", role.word());
             }
         }
     }
+    let all: BTreeSet<&str> = READ_ON.iter().map(|(name, ..)| *name).chain(["mono"]).collect();
+    assert_eq!(all, EMBEDDED.iter().map(|(name, _)| *name).collect(), "a theme that nobody measures");
 }
 
 #[test]
@@ -187,7 +225,7 @@ fn every_glyph_is_one_cell_wide() {
             assert_eq!(crate::text::width(glyph), 1, "{glyph}");
             assert!(!set.ascii || glyph.is_ascii(), "{glyph}");
         }
-        let states: std::collections::BTreeSet<_> = classes.iter().take(10).collect();
+        let states: BTreeSet<_> = classes.iter().take(10).collect();
         assert_eq!(states.len(), 10, "two classes look the same");
     }
 }
