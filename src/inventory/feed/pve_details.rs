@@ -57,13 +57,15 @@ pub(super) struct Details {
     /// What this cycle has read already because it is on screen.
     done: BTreeSet<Item>,
     seen_tasks: Option<BTreeSet<String>>,
+    /// Ages are counted from here: the newest cycle, or the newest batch.
     at: Timestamp,
 }
 
 impl Details {
     /// After a cycle of lists: forget what is gone, mark what a new task touched. A list that could not be read this
     /// time says nothing about what is gone.
-    pub(super) fn follow(&mut self, lists: &Lists) {
+    pub(super) fn follow(&mut self, lists: &Lists, now: Timestamp) {
+        self.at = now;
         self.done.clear();
         if lists.guests_known() {
             let guests: BTreeSet<u32> = lists.vms().iter().map(|vm| vm.vmid).collect();
