@@ -7,7 +7,7 @@ use std::{
 
 use deevnet_console::{
     console::{
-        Model, Msg, keymap,
+        Effect, Model, Msg, keymap,
         theme::{self, Depth},
         update, view,
     },
@@ -17,7 +17,7 @@ use deevnet_console::{
     },
     runtime::clock,
     site::Site,
-    terminal::{Frame, Input, Key, PaintOptions, Painter},
+    terminal::{Frame, Input, Key, KeyCode, PaintOptions, Painter},
 };
 use tokio::runtime::Runtime;
 
@@ -53,9 +53,24 @@ impl Inside {
         out.len()
     }
 
+    /// `⌫` stands for backspace.
     fn key(&mut self, key: char) -> usize {
-        update(&mut self.model, Msg::Input(Input::Key(Key::char(key))));
+        let key = if key == '⌫' { Key::new(KeyCode::Backspace) } else { Key::char(key) };
+        update(&mut self.model, Msg::Input(Input::Key(key)));
         self.frame()
+    }
+
+    /// Wakes the console as often as it asks to be woken at once; how long each time took.
+    fn woken(&mut self) -> Vec<f64> {
+        let mut times = Vec::new();
+        loop {
+            let (begun, now) = (Instant::now(), clock::now());
+            let effects = update(&mut self.model, Msg::Now(now));
+            times.push(ms(begun.elapsed()));
+            if !effects.contains(&Effect::WakeAt(now)) {
+                return times;
+            }
+        }
     }
 
     fn pressed(&mut self, keys: &str, count: usize) -> Vec<f64> {
@@ -96,10 +111,19 @@ pub fn measure(runtime: &Runtime, what: &str, site: &str, rows: usize) {
     }
     row(&format!("a new picture taken in, {what}, p50"), "ms", None, Some(2.0), percentile(&folds, 0.5));
     row(&format!("bytes for an unchanged picture, {what}"), "B", Some(0.0), Some(0.0), bytes as f64);
-    let filter = {
-        inside.key('/');
-        let times = inside.pressed("web", 3);
-        times.into_iter().fold(0.0, f64::max)
-    };
-    row(&format!("a letter of a filter, {what}, worst of 3"), "ms", None, Some(10.0), filter);
+    let begun = Instant::now();
+    inside.key('/');
+    let first = inside.pressed("w", 1);
+    row(&format!("a letter right after the /, {what}"), "ms", None, Some(10.0), first[0]);
+    row(&format!("from / to the first letter's bytes, {what}"), "ms", None, None, ms(begun.elapsed()));
+    update(&mut inside.model, Msg::Inventory(Arc::new(Inventory::clone(&picture))));
+    inside.pressed("⌫⌫", 2);
+    update(&mut inside.model, Msg::Inventory(Arc::new(Inventory::clone(&picture))));
+    inside.key('/');
+    let portions = inside.woken();
+    let longest = portions.iter().copied().fold(0.0, f64::max);
+    row(&format!("row texts made ahead, longest portion, {what}"), "ms", Some(10.0), Some(5.0), longest);
+    let times = inside.pressed("web⌫⌫⌫2041⌫⌫⌫⌫sto⌫⌫⌫", 600);
+    row(&format!("key → bytes while filtering, {what}, p50"), "ms", Some(10.0), Some(1.0), percentile(&times, 0.5));
+    row(&format!("key → bytes while filtering, {what}, p99"), "ms", Some(10.0), Some(5.0), percentile(&times, 0.99));
 }
