@@ -43,7 +43,7 @@ fn main() {
     outside::get_tenants(&normal);
     proxy.seen().clear();
     outside::normal(&normal, &calls, &proxy);
-    let proxy = Proxy::start(&runtime, &lab.url(), &lab.ca(), 25_000, Duration::ZERO);
+    let proxy = Proxy::start(&runtime, &lab.url(), &lab.ca(), 25_600, Duration::ZERO);
     let (large, _) = lab.site("large", &proxy.url);
     inside::measure(&runtime, "25,000 rows", &large, 25_000);
     outside::large(&large);

@@ -21,7 +21,10 @@ use deevnet_console::{
 };
 use tokio::runtime::Runtime;
 
-use super::table::{ms, percentile, row};
+use super::{
+    process::rss_mib,
+    table::{ms, percentile, row},
+};
 
 /// A console without a terminal.
 struct Inside {
@@ -111,6 +114,11 @@ pub fn measure(runtime: &Runtime, what: &str, site: &str, rows: usize) {
     }
     row(&format!("a new picture taken in, {what}, p50"), "ms", None, Some(2.0), percentile(&folds, 0.5));
     row(&format!("bytes for an unchanged picture, {what}"), "B", Some(0.0), Some(0.0), bytes as f64);
+    let own = i32::try_from(std::process::id()).unwrap();
+    let before = rss_mib(own);
+    let copies: Vec<Inventory> = (0..8).map(|_| Inventory::clone(&picture)).collect();
+    row(&format!("memory of one picture, {what}"), "MiB", None, None, (rss_mib(own) - before) / 8.0);
+    drop(copies);
     let begun = Instant::now();
     inside.key('/');
     let first = inside.pressed("w", 1);

@@ -57,7 +57,12 @@ pub(super) struct Running {
     signals: Signals,
     pictures: watch::Receiver<Arc<Inventory>>,
     dirty: bool,
+    /// Whether the operator waits for the next frame.
+    urgent: bool,
+    /// When the next frame may be drawn, and when one that the operator waits for: a frame for a picture never holds
+    /// up the answer to a key.
     next_frame: Instant,
+    next_urgent: Instant,
 }
 
 /// What the loop wakes up for.
@@ -94,7 +99,9 @@ pub async fn run(session: Session) -> Result<End, TerminalError> {
         end: None,
         signals,
         dirty: true,
+        urgent: false,
         next_frame: Instant::now(),
+        next_urgent: Instant::now(),
     };
     running.pictures.mark_changed();
     let end = running.until_end().await;
@@ -134,7 +141,7 @@ impl Running {
 
     /// The next event, whenever it comes.
     async fn next(&mut self) -> Event {
-        let (wake, clock) = (self.wake, Arc::clone(&self.clock));
+        let (wake, clock, due) = (self.wake, Arc::clone(&self.clock), self.due());
         tokio::select! {
             biased;
             () = guard::panicked() => Event::Panic,
@@ -142,7 +149,7 @@ impl Running {
             input = self.terminal.input() => Event::Input(input),
             Ok(()) = self.pictures.changed() => Event::Picture,
             () = until(wake, &clock) => Event::Wake,
-            () = tokio::time::sleep_until(self.next_frame), if self.dirty => Event::Frame,
+            () = tokio::time::sleep_until(due), if self.dirty => Event::Frame,
         }
     }
 
@@ -167,9 +174,8 @@ impl Running {
                 self.fold(Msg::Inventory(picture));
             }
             Event::Input(Some(Ok(input))) => {
-                // What a key starts (the board following the rail) is timed from now, not from the last wake-up.
-                self.fold(Msg::Now((self.clock)()));
                 self.fold(Msg::Input(input));
+                self.urgent = true;
             }
             Event::Input(_) => self.end = Some(End::TerminalLost),
             Event::Signal(Signal::Stop) => self.suspend(),
@@ -182,8 +188,12 @@ impl Running {
         }
     }
 
+    const fn due(&self) -> Instant {
+        if self.urgent { self.next_urgent } else { self.next_frame }
+    }
+
     fn frame_is_due(&self) -> bool {
-        self.dirty && Instant::now() >= self.next_frame
+        self.dirty && Instant::now() >= self.due()
     }
 
     /// Comes before every batch of messages: what they set in motion counts from now. No reason to draw by itself.
@@ -226,6 +236,9 @@ impl Running {
         }
         self.dirty = false;
         self.next_frame = Instant::now() + FRAME;
+        if std::mem::take(&mut self.urgent) {
+            self.next_urgent = self.next_frame;
+        }
     }
 }
 

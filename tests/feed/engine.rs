@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use deevnet_console::inventory::feed::Clock;
-use deevnet_console::inventory::{Demand, Presence, SourceId, SourceStatus};
+use deevnet_console::inventory::{Demand, Inventory, Presence, SourceId, SourceStatus};
 use deevnet_console::lab::state::Task;
 use jiff::SignedDuration;
 use serde_json::json;
@@ -148,6 +148,22 @@ async fn a_vm_that_a_new_task_names_is_read_again() {
     assert_eq!(inv.attention.len(), 1, "{}", told(&inv));
     assert_eq!(inv.attention[0].what, "nameserver is 192.0.2.53, derived 10.20.50.1");
     assert_eq!(configs(&bench) - read, 1, "and no other");
+    bench.stop().await;
+}
+
+/// No task names it; the state of the zone in the resource list does.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_node_carries_is_read_again_when_its_state_changes() {
+    let mut bench = Bench::start(None, None).await;
+    bench.fresh().await;
+    bench.lab.fault_on("vnet-missing@eds").expect("a fault of the lab");
+    bench.feed.refresh(Some(SourceId::Pve));
+    let word = |inv: &Inventory| inv.vnets.iter().find(|v| &*v.vnet == "eds0").map(|v| v.word.clone());
+    let told = "error: missing vxlan_eds0 on hv02";
+    bench.until("the node's words", |inv| word(inv).as_deref() == Some(told)).await;
+    bench.lab.fault_off("vnet-missing").expect("a fault that is on");
+    bench.feed.refresh(Some(SourceId::Pve));
+    bench.until("its end", |inv| word(inv).as_deref() == Some("present")).await;
     bench.stop().await;
 }
 
