@@ -16,6 +16,9 @@ use super::list::Column;
 /// Parts the cells of a row in [`RowText`]; no cell holds it, cells are clean.
 const PART: char = '\u{1f}';
 
+/// Bytes that most rows fit in.
+const ROW: usize = 96;
+
 /// What a fuzzy match must be worth per character, so that letters strewn over a sentence are none. The matcher gives
 /// 16 for a character and takes 3 for a gap and 1 for each character in it.
 const WORTH: usize = 10;
@@ -86,13 +89,18 @@ pub struct RowText {
 impl RowText {
     /// From the texts of all columns in order.
     pub fn new(cells: impl IntoIterator<Item = String>) -> Self {
-        let mut out = String::new();
+        let mut out = String::with_capacity(ROW);
         for (i, cell) in cells.into_iter().enumerate() {
             if i > 0 {
                 out.push(PART);
             }
-            out.extend(cell.chars().filter(|c| *c != PART).map(fold_char));
+            if cell.is_ascii() && !cell.contains(PART) {
+                out.push_str(&cell);
+            } else {
+                out.extend(cell.chars().filter(|c| *c != PART).map(fold_char));
+            }
         }
+        out.make_ascii_lowercase();
         Self { chars: Chars::of(&out), text: out.into_boxed_str() }
     }
 
@@ -228,8 +236,11 @@ impl Judge {
 /// Whether the characters of `text` occur in `row` in this order: what no match can do without, fuzzy or not. It decides
 /// most rows, and most cells of the others, before anything is searched.
 fn in_order(row: &str, text: &str) -> bool {
-    let mut rest = row.chars();
-    text.chars().all(|c| rest.any(|r| r == c))
+    let mut rest = Some(row);
+    text.chars().all(|c| {
+        rest = rest.and_then(|row| row.split_once(c)).map(|(_, behind)| behind);
+        rest.is_some()
+    })
 }
 
 impl Query {
