@@ -3,7 +3,8 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests, which should stop")]
 
 use std::io::{BufRead as _, BufReader, Read as _};
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 
 use serde_json::Value;
@@ -290,7 +291,10 @@ fn no_output_holds_the_token() {
             lab.fault("off", fault);
         }
     }
-    check("the log", &std::fs::read_to_string(Path::new(&log)).unwrap_or_default());
+    let text = std::fs::read_to_string(&log).unwrap();
+    assert!(text.contains("source failed"), "it logs nothing: {text}");
+    check("the log", &text);
+    assert_eq!(std::fs::metadata(&log).unwrap().permissions().mode() & 0o777, 0o600, "others can read the log");
     let file = lab.run(&["lab", "fault", "list"]);
     check("the fault list", &file.out);
 }

@@ -120,6 +120,7 @@ fn every_dependency_has_its_reason() {
     let manifest = std::fs::read_to_string(root().join("Cargo.toml")).unwrap();
     let map = std::fs::read_to_string(root().join("docs/architecture.md")).unwrap();
     let mut section = "";
+    let mut names = Vec::new();
     for line in manifest.lines() {
         if line.starts_with('[') {
             section = line;
@@ -127,7 +128,12 @@ fn every_dependency_has_its_reason() {
             && let Some((name, _)) = line.split_once(" = ")
         {
             assert!(map.contains(&format!("`{name}`")), "{name}: no reason in docs/architecture.md");
+            names.push(name);
         }
+    }
+    let rows = map.split("## Dependencies").nth(1).unwrap().lines().filter_map(|line| line.strip_prefix("| `"));
+    for named in rows.flat_map(|row| row.split('|').next().unwrap().split([' ', ',', '`'])).filter(|n| !n.is_empty()) {
+        assert!(names.contains(&named), "docs/architecture.md gives a reason for {named}, which is no dependency");
     }
 }
 

@@ -7,7 +7,7 @@ use std::{
 
 use deevnet_console::{
     console::{
-        Model, Msg, keymap,
+        Effect, Model, Msg, keymap,
         theme::{self, Depth},
         update, view,
     },
@@ -17,7 +17,7 @@ use deevnet_console::{
     },
     runtime::clock,
     site::Site,
-    terminal::{Frame, Input, Key, PaintOptions, Painter},
+    terminal::{Frame, Input, Key, KeyCode, PaintOptions, Painter},
 };
 use tokio::runtime::Runtime;
 
@@ -56,9 +56,24 @@ impl Inside {
         out.len()
     }
 
+    /// `⌫` stands for backspace.
     fn key(&mut self, key: char) -> usize {
-        update(&mut self.model, Msg::Input(Input::Key(Key::char(key))));
+        let key = if key == '⌫' { Key::new(KeyCode::Backspace) } else { Key::char(key) };
+        update(&mut self.model, Msg::Input(Input::Key(key)));
         self.frame()
+    }
+
+    /// Wakes the console as often as it asks to be woken at once; how long each time took.
+    fn woken(&mut self) -> Vec<f64> {
+        let mut times = Vec::new();
+        loop {
+            let (begun, now) = (Instant::now(), clock::now());
+            let effects = update(&mut self.model, Msg::Now(now));
+            times.push(ms(begun.elapsed()));
+            if !effects.contains(&Effect::WakeAt(now)) {
+                return times;
+            }
+        }
     }
 
     fn pressed(&mut self, keys: &str, count: usize) -> Vec<f64> {
@@ -70,6 +85,13 @@ impl Inside {
         };
         keys.into_iter().map(timed).collect()
     }
+}
+
+/// The median of the slowest key of a sequence of `keys` that was pressed again and again: what else runs on the machine
+/// leaves no trace in it.
+fn worst_key(times: &[f64], keys: usize) -> f64 {
+    let median = |key: usize| percentile(&times.iter().skip(key).step_by(keys).copied().collect::<Vec<_>>(), 0.5);
+    (0..keys).map(median).fold(0.0, f64::max)
 }
 
 /// The picture of a site, once it shows `rows` workloads.
@@ -104,10 +126,22 @@ pub fn measure(runtime: &Runtime, what: &str, site: &str, rows: usize) {
     let copies: Vec<Inventory> = (0..8).map(|_| Inventory::clone(&picture)).collect();
     row(&format!("memory of one picture, {what}"), "MiB", None, None, (rss_mib(own) - before) / 8.0);
     drop(copies);
-    let filter = {
-        inside.key('/');
-        let times = inside.pressed("web", 3);
-        times.into_iter().fold(0.0, f64::max)
-    };
-    row(&format!("a letter of a filter, {what}, worst of 3"), "ms", None, Some(10.0), filter);
+    let begun = Instant::now();
+    inside.key('/');
+    let first = inside.pressed("w", 1);
+    row(&format!("a letter right after the /, {what}"), "ms", None, Some(10.0), first[0]);
+    row(&format!("from / to the first letter's bytes, {what}"), "ms", None, None, ms(begun.elapsed()));
+    update(&mut inside.model, Msg::Inventory(Arc::new(Inventory::clone(&picture))));
+    inside.pressed("⌫⌫", 2);
+    update(&mut inside.model, Msg::Inventory(Arc::new(Inventory::clone(&picture))));
+    inside.key('/');
+    let portions = inside.woken();
+    let longest = portions.iter().copied().fold(0.0, f64::max);
+    row(&format!("row texts made ahead, longest portion, {what}"), "ms", Some(10.0), Some(5.0), longest);
+    let keys = "web⌫⌫⌫2041⌫⌫⌫⌫sto⌫⌫⌫";
+    let times = inside.pressed(keys, 600);
+    row(&format!("key → bytes while filtering, {what}, p50"), "ms", Some(10.0), Some(1.0), percentile(&times, 0.5));
+    row(&format!("key → bytes while filtering, {what}, p99"), "ms", Some(10.0), Some(5.0), percentile(&times, 0.99));
+    let worst = worst_key(&times, keys.chars().count());
+    row(&format!("the slowest of these keys, {what}, p50"), "ms", Some(10.0), Some(5.0), worst);
 }

@@ -58,7 +58,8 @@ fn serve(verb: &LabVerb) -> Result<Code, Failure> {
         writeln!(err, "Try: deevnet-console --site {}", path.display())?;
         writeln!(err, "Faults: deevnet-console --site {} lab fault list", path.display())?;
         writeln!(err, "Stop it with ctrl-c.")?;
-        let mut signals = crate::terminal::Signals::start()?;
+        let mut signals =
+            crate::terminal::Signals::start().map_err(|e| Failure::plain(format!("signal handlers: {e}")))?;
         while signals.next().await.exit_code().is_none() {}
         lab.shutdown().await;
         Ok(Code::Ok)

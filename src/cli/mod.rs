@@ -16,6 +16,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
 
+use crate::text::clean_lines;
 use args::{Cli, Format, Verb};
 
 /// Exit codes (design §4). When several apply: 2 › 4 › 1 › 3.
@@ -29,6 +30,8 @@ pub enum Code {
     Usage,
     /// Nothing found, but something unknown.
     Unknown,
+    /// Nobody reads stdout any more, as in `… | head`: no error.
+    ClosedPipe,
     /// The console was ended by a signal; its number and 128, as shells say it.
     Signal(u8),
 }
@@ -57,8 +60,10 @@ impl Failure {
 }
 
 impl From<std::io::Error> for Failure {
+    /// What a printer's writer said.
     fn from(e: std::io::Error) -> Self {
-        Self::plain(format!("output: {e}"))
+        let code = if e.kind() == std::io::ErrorKind::BrokenPipe { Code::ClosedPipe } else { Code::Usage };
+        Self { code, text: format!("output: {e}"), help: None }
     }
 }
 
@@ -71,14 +76,19 @@ pub fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(e) => {
-            // Help and version are no errors; clap writes each where it belongs.
+            if e.use_stderr() {
+                // It repeats the arguments, which need not have been typed here.
+                complain(&Failure::plain(e.render().to_string().trim_start_matches("error: ")));
+                return code(Code::Usage);
+            }
+            // Help and version are no errors. A closed stdout leaves nobody to tell.
             let _ = e.print();
-            return if e.use_stderr() { code(Code::Usage) } else { code(Code::Ok) };
+            return code(Code::Ok);
         }
     };
     match run(cli) {
         Ok(done) => code(done),
-        Err(failure) if is_closed_pipe(&failure) => code(Code::Ok),
+        Err(Failure { code: Code::ClosedPipe, .. }) => code(Code::Ok),
         Err(failure) => {
             complain(&failure);
             code(failure.code)
@@ -88,7 +98,7 @@ pub fn main() -> ExitCode {
 
 fn code(code: Code) -> ExitCode {
     ExitCode::from(match code {
-        Code::Ok => 0,
+        Code::Ok | Code::ClosedPipe => 0,
         Code::Found => 1,
         Code::Usage => 2,
         Code::Unknown => 3,
@@ -96,18 +106,19 @@ fn code(code: Code) -> ExitCode {
     })
 }
 
-/// `… | head` is no error.
-fn is_closed_pipe(failure: &Failure) -> bool {
-    failure.text.contains("Broken pipe")
+fn complain(failure: &Failure) {
+    // A closed stderr leaves nobody to tell; the exit code still says it.
+    let _ = std::io::stderr().write_all(said(failure).as_bytes());
 }
 
-fn complain(failure: &Failure) {
-    let mut text = format!("deevnet-console: {}\n", failure.text.trim_end());
+/// A failure as it is printed. Arguments, files and back ends all have their words in it: nothing there may steer a
+/// terminal.
+fn said(failure: &Failure) -> String {
+    let mut text = format!("deevnet-console: {}\n", clean_lines(failure.text.trim_end()));
     if let Some(help) = &failure.help {
-        text.push_str(&format!("  help: {help}\n"));
+        text.push_str(&format!("  help: {}\n", clean_lines(help)));
     }
-    // A closed stderr leaves nobody to tell; the exit code still says it.
-    let _ = std::io::stderr().write_all(text.as_bytes());
+    text
 }
 
 fn run(cli: Cli) -> Result<Code, Failure> {
@@ -149,4 +160,26 @@ fn numbers(global: &args::Global, index: Option<u64>, name: Option<&str>, output
     let text = numbering::numbering(&request, format).map_err(|e| Failure::usage(e.to_string(), e.help()))?;
     std::io::stdout().write_all(text.as_bytes())?;
     Ok(Code::Ok)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Error, ErrorKind};
+
+    use super::*;
+
+    #[test]
+    fn only_a_closed_output_is_no_error() {
+        assert_eq!(Failure::from(Error::from(ErrorKind::BrokenPipe)).code, Code::ClosedPipe);
+        assert_eq!(Failure::from(Error::from(ErrorKind::StorageFull)).code, Code::Usage);
+        let elsewhere = Failure::plain(format!("the lab's socket: {}", Error::from_raw_os_error(32)));
+        assert_eq!(elsewhere.code, Code::Usage, "{}", elsewhere.text);
+    }
+
+    #[test]
+    fn no_failure_steers_the_terminal() {
+        let text = said(&Failure::usage("first\nno \u{1b}]0;title\u{7} \u{202e}here", "\u{9b}2J"));
+        assert!(text.starts_with("deevnet-console: first\nno "), "{text:?}");
+        assert!(text.chars().all(|c| c == '\n' || !c.is_control()) && !text.contains('\u{202e}'), "{text:?}");
+    }
 }

@@ -1,21 +1,30 @@
 //! What verbs open before they work: the site, the user's preferences, the log, a runtime.
 
+use std::os::unix::fs::OpenOptionsExt;
 use std::sync::Arc;
+
+use tracing_subscriber::EnvFilter;
 
 use super::Failure;
 use super::args::Global;
 use crate::site::Site;
 use crate::site::places::Places;
+use crate::site::user_config::UserConfig;
 
 /// The user's places.
 pub(super) fn places() -> Result<Places, Failure> {
     Places::from_environment().map_err(|e| Failure::usage(e.to_string(), e.help()))
 }
 
+/// The user's preferences; none where there is no file.
+pub(super) fn preferences(places: &Places) -> Result<UserConfig, Failure> {
+    UserConfig::load(&places.user_config()).map_err(|e| Failure::plain(e.to_string()))
+}
+
 /// The site that was asked for, or the only one there is. Its warnings go to stderr.
 pub(super) fn site(global: &Global) -> Result<Arc<Site>, Failure> {
     let places = places()?;
-    let preferences = super::screen::preferences(&places)?;
+    let preferences = preferences(&places)?;
     let path = places
         .choose(global.site.as_deref(), preferences.default_site.as_deref())
         .map_err(|e| Failure::usage(e.to_string(), e.help()))?;
@@ -30,7 +39,7 @@ pub(super) fn site(global: &Global) -> Result<Arc<Site>, Failure> {
 pub(super) fn warn(text: &str) {
     use std::io::Write as _;
     // A closed stderr leaves nobody to tell.
-    let _ = writeln!(std::io::stderr(), "warning: {text}");
+    let _ = writeln!(std::io::stderr(), "warning: {}", crate::text::clean_lines(text));
 }
 
 /// A runtime for the engine.
@@ -49,11 +58,17 @@ pub(super) fn log(global: &Global) -> Result<Option<tracing_appender::non_blocki
     let file = std::fs::OpenOptions::new()
         .create(true)
         .append(true)
+        // It names hosts, tenants and paths: the user's own.
+        .mode(0o600)
         .open(path)
         .map_err(|e| Failure::usage(format!("log {}: {e}", path.display()), "give a file that can be written"))?;
     let (writer, guard) = tracing_appender::non_blocking(file);
-    let filter = tracing_subscriber::EnvFilter::try_from_env("DEEVNET_LOG")
-        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("deevnet_console=info"));
+    let filter = match std::env::var("DEEVNET_LOG") {
+        Ok(text) => EnvFilter::try_new(&text).map_err(|e| {
+            Failure::usage(format!("DEEVNET_LOG is {text:?}: {e}"), "for example DEEVNET_LOG=deevnet_console=debug")
+        })?,
+        Err(_) => EnvFilter::new("deevnet_console=info"),
+    };
     let subscriber = tracing_subscriber::fmt().with_writer(writer).with_ansi(false).with_env_filter(filter).finish();
     tracing::subscriber::set_global_default(subscriber).map_err(|e| Failure::plain(format!("log: {e}")))?;
     Ok(Some(guard))

@@ -16,9 +16,10 @@ use crate::text;
 /// One JSON or YAML document.
 pub(super) fn document(out: &mut dyn Write, value: &Value, format: Format) -> Result<(), Failure> {
     if format == Format::Yaml {
-        serde_yaml_ng::to_writer(&mut *out, value).map_err(|e| Failure::plain(format!("output: {e}")))?;
+        let text = serde_yaml_ng::to_string(value).map_err(|e| Failure::plain(format!("output: {e}")))?;
+        out.write_all(text.as_bytes())?;
     } else {
-        serde_json::to_writer_pretty(&mut *out, value).map_err(|e| Failure::plain(format!("output: {e}")))?;
+        serde_json::to_writer_pretty(&mut *out, value).map_err(std::io::Error::from)?;
         out.write_all(b"\n")?;
     }
     Ok(())

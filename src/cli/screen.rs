@@ -1,5 +1,6 @@
 //! The full-screen console, on a site or on the embedded lab.
 
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -11,22 +12,24 @@ use crate::console::{Model, keymap};
 use crate::inventory::feed::{Clients, Feed};
 use crate::runtime::{self, End, Session, clock};
 use crate::site::Site;
-use crate::site::places::Places;
-use crate::site::user_config::UserConfig;
 use crate::terminal::{Capabilities, ColourDepth, TerminalError};
 
-/// The user's preferences; none where there is no file.
-pub(super) fn preferences(places: &Places) -> Result<UserConfig, Failure> {
-    UserConfig::load(&places.user_config()).map_err(|e| Failure::plain(e.to_string()))
-}
-
-/// TOML files of the user in a folder of the configuration directory.
+/// TOML files of the user in a folder of the configuration directory; none where there is no such folder.
 fn user_files(dir: &Path) -> Result<Vec<TextFile>, Failure> {
-    let Ok(entries) = std::fs::read_dir(dir) else { return Ok(Vec::new()) };
+    let unreadable = |path: &Path, e: &io::Error| {
+        Failure::usage(format!("{}: {e}", path.display()), "make it readable, or move it away")
+    };
+    let entries = match std::fs::read_dir(dir) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        other => other.map_err(|e| unreadable(dir, &e))?,
+    };
     let mut files = Vec::new();
-    for path in entries.flatten().map(|e| e.path()).filter(|p| p.extension().is_some_and(|e| e == "toml")) {
-        let text = std::fs::read_to_string(&path)
-            .map_err(|e| Failure::usage(format!("{}: {e}", path.display()), "make it readable, or move it away"))?;
+    for entry in entries {
+        let path = entry.map_err(|e| unreadable(dir, &e))?.path();
+        if path.extension().is_none_or(|e| e != "toml") {
+            continue;
+        }
+        let text = std::fs::read_to_string(&path).map_err(|e| unreadable(&path, &e))?;
         let name = path.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
         files.push(TextFile { name, path: path.display().to_string(), text });
     }
@@ -44,7 +47,7 @@ pub(super) struct Style {
 /// Loads theme and keymap.
 pub(super) fn style(global: &Global, depth: Depth, ascii: bool) -> Result<Style, Failure> {
     let places = open::places()?;
-    let preferences = preferences(&places)?;
+    let preferences = open::preferences(&places)?;
     let failed = |e: crate::console::file::FileError| Failure {
         code: Code::Usage,
         text: e.to_string(),

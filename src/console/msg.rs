@@ -23,7 +23,7 @@ pub enum Msg {
     Drawn(Arc<[(Rect, Hit)]>),
     /// A line for the message row: result of an effect.
     Notice(Notice),
-    /// `$EDITOR` came back (view only in this issue: the text is thrown away unless the screen asked for it).
+    /// `$EDITOR` came back, with the text where it was changed: this version only reads, so that it is thrown away.
     Edited(Option<String>),
     /// TERM, HUP or INT: leave, giving locks back first.
     Shutdown,

@@ -16,6 +16,9 @@ use super::list::Column;
 /// Parts the cells of a row in [`RowText`]; no cell holds it, cells are clean.
 const PART: char = '\u{1f}';
 
+/// Bytes that most rows fit in.
+const ROW: usize = 96;
+
 /// What a fuzzy match must be worth per character, so that letters strewn over a sentence are none. The matcher gives
 /// 16 for a character and takes 3 for a gap and 1 for each character in it.
 const WORTH: usize = 10;
@@ -38,6 +41,23 @@ struct Term {
     literal: bool,
     /// Folded; not empty.
     text: String,
+    /// Which characters `text` holds.
+    chars: Chars,
+}
+
+/// Which characters a text holds, as bits; some share one. What `a` lacks of `b` tells without a look at either text
+/// that no part of `a` is `b`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Chars(u64);
+
+impl Chars {
+    fn of(text: &str) -> Self {
+        Self(text.chars().fold(0, |bits, c| bits | 1 << (u32::from(c) % 64)))
+    }
+
+    const fn hold(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
 }
 
 /// A word as typed: its text, and where the first `:` outside quotes is.
@@ -61,23 +81,31 @@ fn fold_char(c: char) -> char {
 
 /// The cells of a row, folded, in one piece: what filters look at.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RowText(Box<str>);
+pub struct RowText {
+    text: Box<str>,
+    chars: Chars,
+}
 
 impl RowText {
     /// From the texts of all columns in order.
     pub fn new(cells: impl IntoIterator<Item = String>) -> Self {
-        let mut out = String::new();
+        let mut out = String::with_capacity(ROW);
         for (i, cell) in cells.into_iter().enumerate() {
             if i > 0 {
                 out.push(PART);
             }
-            out.extend(cell.chars().filter(|c| *c != PART).map(fold_char));
+            if cell.is_ascii() && !cell.contains(PART) {
+                out.push_str(&cell);
+            } else {
+                out.extend(cell.chars().filter(|c| *c != PART).map(fold_char));
+            }
         }
-        Self(out.into_boxed_str())
+        out.make_ascii_lowercase();
+        Self { chars: Chars::of(&out), text: out.into_boxed_str() }
     }
 
     fn cells(&self) -> impl Iterator<Item = &str> {
-        self.0.split(PART)
+        self.text.split(PART)
     }
 }
 
@@ -145,7 +173,8 @@ fn term(word: &Word, columns: &[Column]) -> Result<Option<Term>, String> {
     };
     let text = fold(text).replace(PART, "");
     let literal = word.quoted || column.is_some() || text.chars().count() > LONG;
-    Ok((!text.is_empty()).then_some(Term { negated, column, literal, text }))
+    let chars = Chars::of(&text);
+    Ok((!text.is_empty()).then_some(Term { negated, column, literal, text, chars }))
 }
 
 fn column(name: &str, columns: &[Column]) -> Result<usize, String> {
@@ -184,10 +213,14 @@ impl Judge {
     }
 
     fn holds(&mut self, term: &Term, row: &RowText) -> bool {
+        if !row.chars.hold(term.chars) {
+            return false;
+        }
         match term.column {
             Some(at) => row.cells().nth(at).is_some_and(|cell| cell.contains(&term.text)),
-            None if row.0.contains(&term.text) => true,
-            None if term.literal || !in_order(&row.0, &term.text) => false,
+            None if !in_order(&row.text, &term.text) => false,
+            None if row.text.contains(&term.text) => true,
+            None if term.literal => false,
             None => row.cells().any(|cell| in_order(cell, &term.text) && self.fuzzy(cell, &term.text)),
         }
     }
@@ -200,11 +233,14 @@ impl Judge {
     }
 }
 
-/// Whether the characters of `text` occur in `row` in this order: what no fuzzy match can do without. It decides
-/// most rows, and most cells of the others, before the matcher is asked.
+/// Whether the characters of `text` occur in `row` in this order: what no match can do without, fuzzy or not. It decides
+/// most rows, and most cells of the others, before anything is searched.
 fn in_order(row: &str, text: &str) -> bool {
-    let mut rest = row.chars();
-    text.chars().all(|c| rest.any(|r| r == c))
+    let mut rest = Some(row);
+    text.chars().all(|c| {
+        rest = rest.and_then(|row| row.split_once(c)).map(|(_, behind)| behind);
+        rest.is_some()
+    })
 }
 
 impl Query {

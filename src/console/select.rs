@@ -1,7 +1,8 @@
 //! Which rows of a list are shown, in which order, and where the cursor is among them.
 //!
 //! Everything is held by identity. Order is computed when the picture, the filter, the sort or the scope changes, and
-//! only for lists on screen; what a filter compares is made once per picture and list.
+//! only for lists on screen; what a filter compares is made once per picture and list, and the rows are sorted once for
+//! all letters of a filter.
 
 #[cfg(test)]
 mod tests;
@@ -14,10 +15,13 @@ use jiff::Timestamp;
 
 use super::list::{Cx, ListDef, ListId, ListState, Scope, Sort, SortKey};
 use super::lists::def;
-use super::model::{Model, Screen};
+use super::model::{Model, Overlay, Screen};
 use super::msg::{Demand, Notice};
 use super::query::{self, Judge, RowText};
 use crate::inventory::{Inventory, ObjectId};
+
+/// Rows whose texts are made at a time: one or two milliseconds of work.
+const PORTION: usize = 1000;
 
 /// A list as it is shown somewhere.
 pub type Key = (ListId, Scope);
@@ -33,8 +37,10 @@ pub struct Kept {
     inputs: HashMap<Key, Inputs>,
     /// Where the cursor of a list that ran empty would like to be.
     wanted: HashMap<Key, ObjectId>,
-    /// Comparable text of all rows.
-    texts: HashMap<ListId, (u64, Arc<[RowText]>)>,
+    /// Rows of a scope in order, before any filter.
+    sorted: HashMap<Key, (Sort, Arc<[u32]>)>,
+    /// Comparable text of the first rows of a list; what is missing follows when it is needed.
+    texts: HashMap<ListId, Vec<RowText>>,
     /// Demand last sent.
     pub demand: Demand,
     /// Wake-up last asked for.
@@ -54,8 +60,8 @@ struct Inputs {
 pub fn picture_changed(model: &mut Model, before: Option<Arc<Inventory>>) {
     model.kept.epoch += 1;
     model.kept.before = before;
-    let epoch = model.kept.epoch;
-    model.kept.texts.retain(|_, (at, _)| *at == epoch);
+    model.kept.sorted.clear();
+    model.kept.texts.clear();
     ensure(model);
     model.kept.before = None;
 }
@@ -125,22 +131,38 @@ fn refresh(model: &mut Model, key: &Key) {
 /// Rows of `key` in order, and how many there are before the filter.
 fn order_of(model: &mut Model, inv: &Arc<Inventory>, key: &Key, inputs: &Inputs) -> (Arc<[u32]>, usize) {
     let def = def(key.0);
-    let len = u32::try_from((def.len)(inv)).unwrap_or(u32::MAX);
-    let mut rows: Vec<u32> = match &key.1 {
-        Scope::All => (0..len).collect(),
-        Scope::Tenant(t) => (0..len).filter(|i| (def.tenant_of)(inv, *i as usize) == Some(&**t)).collect(),
-    };
+    let rows = sorted(model, inv, key, &inputs.sort);
     let total = rows.len();
     let (query, _) = query::parse(&inputs.filter, def.columns);
-    if !query.is_empty() {
-        let texts = texts_of(model, inv, def);
-        let mut judge = Judge::default();
-        rows.retain(|i| texts.get(*i as usize).is_some_and(|row| judge.wants(&query, row)));
+    if query.is_empty() {
+        return (rows, total);
     }
+    prepare(model, def, usize::MAX);
+    let texts = model.kept.texts.get(&def.id).map(Vec::as_slice).unwrap_or_default();
+    let mut judge = Judge::default();
+    let wanted = |i: &u32| texts.get(*i as usize).is_some_and(|row| judge.wants(&query, row));
+    (rows.iter().copied().filter(wanted).collect(), total)
+}
+
+/// All rows of the scope of `key` in order. A filter takes rows away and never moves one: no letter of it sorts.
+fn sorted(model: &mut Model, inv: &Arc<Inventory>, key: &Key, sort: &Sort) -> Arc<[u32]> {
+    if let Some((by, rows)) = model.kept.sorted.get(key)
+        && by == sort
+    {
+        return Arc::clone(rows);
+    }
+    let def = def(key.0);
+    let len = u32::try_from((def.len)(inv)).unwrap_or(u32::MAX);
+    let in_scope = |i: &u32| match &key.1 {
+        Scope::All => true,
+        Scope::Tenant(t) => (def.tenant_of)(inv, *i as usize) == Some(&**t),
+    };
     let mut keyed: Vec<(SortKey, u32)> =
-        rows.into_iter().map(|i| ((def.sort_key)(inv, i as usize, inputs.sort.column), i)).collect();
-    keyed.sort_by(|a, b| compare(&a.0, &b.0, inputs.sort.descending));
-    (keyed.into_iter().map(|(_, i)| i).collect(), total)
+        (0..len).filter(in_scope).map(|i| ((def.sort_key)(inv, i as usize, sort.column), i)).collect();
+    keyed.sort_by(|a, b| compare(&a.0, &b.0, sort.descending));
+    let rows: Arc<[u32]> = keyed.into_iter().map(|(_, i)| i).collect();
+    model.kept.sorted.insert(key.clone(), (sort.clone(), Arc::clone(&rows)));
+    rows
 }
 
 /// Numbers before words before the unknown, whatever the direction.
@@ -155,18 +177,32 @@ fn compare(a: &SortKey, b: &SortKey, descending: bool) -> Ordering {
     }
 }
 
-fn texts_of(model: &mut Model, inv: &Arc<Inventory>, def: &'static ListDef) -> Arc<[RowText]> {
-    let epoch = model.kept.epoch;
-    if let Some((at, texts)) = model.kept.texts.get(&def.id)
-        && *at == epoch
-    {
-        return Arc::clone(texts);
-    }
-    let cx = Cx { inv, now: model.now };
+/// Makes the texts of at most `most` further rows of a list.
+fn prepare(model: &mut Model, def: &'static ListDef, most: usize) {
+    let Some(inv) = model.picture().cloned() else { return };
+    let cx = Cx { inv: &inv, now: model.now };
+    let texts = model.kept.texts.entry(def.id).or_default();
+    let (from, len) = (texts.len(), (def.len)(&inv));
     let row = |i| RowText::new(def.columns.iter().map(|c| (def.cell)(cx, i, c.key).text));
-    let texts: Arc<[RowText]> = (0..(def.len)(inv)).map(row).collect();
-    model.kept.texts.insert(def.id, (epoch, Arc::clone(&texts)));
-    texts
+    texts.extend((from..len.min(from.saturating_add(most))).map(row));
+}
+
+/// Uses the time between `/` and the first letter: while the filter line is open, each call makes the texts of a few
+/// more rows, so that no letter has to wait for all of them.
+pub fn prepare_filter(model: &mut Model) {
+    if let Some(def) = unprepared(model) {
+        prepare(model, def, PORTION);
+    }
+}
+
+/// The list whose filter line is open and whose texts are not all made.
+pub fn unprepared(model: &Model) -> Option<&'static ListDef> {
+    if !matches!(model.overlay, Overlay::Filter { .. }) {
+        return None;
+    }
+    let def = def(model.focused()?.0);
+    let made = model.kept.texts.get(&def.id).map_or(0, Vec::len);
+    ((def.len)(model.picture()?) > made).then_some(def)
 }
 
 /// Takes marks off rows that are gone; returns how many. While rows are not known, nothing is gone.
@@ -201,14 +237,20 @@ fn place(
     }
     let last = order.len().saturating_sub(1);
     let Some(old_inv) = old_inv else { return state.at.min(last) };
-    let new: HashMap<ObjectId, usize> = order.iter().enumerate().filter_map(|(at, i)| Some((id_at(i)?, at))).collect();
-    let survivor = |at: Option<usize>| {
-        let i = *state.order.get(at?)? as usize;
-        new.get(&(def.id_of)(old_inv, i)?).copied()
+    let around = |survivor: &dyn Fn(u32) -> Option<usize>| {
+        let at = |at: Option<usize>| survivor(*state.order.get(at?)?);
+        (1..=state.order.len()).find_map(|d| at(state.at.checked_add(d)).or_else(|| at(state.at.checked_sub(d))))
     };
-    (1..=state.order.len())
-        .find_map(|d| survivor(state.at.checked_add(d)).or_else(|| survivor(state.at.checked_sub(d))))
-        .unwrap_or(state.at.min(last))
+    let found = if std::ptr::eq(inv, old_inv) {
+        // The same picture: rows are known by their position in it.
+        let new: HashMap<u32, usize> = order.iter().enumerate().map(|(at, i)| (*i, at)).collect();
+        around(&|i| new.get(&i).copied())
+    } else {
+        let new: HashMap<ObjectId, usize> =
+            order.iter().enumerate().filter_map(|(at, i)| Some((id_at(i)?, at))).collect();
+        around(&|i| new.get(&(def.id_of)(old_inv, i as usize)?).copied())
+    };
+    found.unwrap_or(state.at.min(last))
 }
 
 /// Puts the cursor of a list on row `at` (clamped).

@@ -69,6 +69,7 @@ fn finish(model: &mut Model, effects: &mut Vec<Effect>) {
     nav::settle(model);
     select::ensure(model);
     overlay::clamp(model);
+    select::prepare_filter(model);
     let wake = wake::next(model);
     if model.kept.wake != Some(wake) {
         model.kept.wake = Some(wake);

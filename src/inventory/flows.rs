@@ -20,7 +20,8 @@ fn seconds(from: Timestamp, to: Timestamp) -> Option<f64> {
 fn sums(rules: &[SnatRule]) -> BTreeMap<&str, u64> {
     let mut out = BTreeMap::new();
     for rule in rules {
-        *out.entry(rule.text.as_str()).or_insert(0) += rule.new_connections;
+        let sum: &mut u64 = out.entry(rule.text.as_str()).or_default();
+        *sum = sum.saturating_add(rule.new_connections);
     }
     out
 }
@@ -65,7 +66,8 @@ impl Flows {
             for link in links {
                 let was = old.iter().find(|o| o.name == link.name && o.ifindex == link.ifindex);
                 let (Some(new), Some(was)) = (link.stats, was.and_then(|o| o.stats)) else { continue };
-                let (new, was) = (new.rx_bytes + new.tx_bytes, was.rx_bytes + was.tx_bytes);
+                // Counters come as the node sent them: their sum must not be able to stop the program.
+                let (new, was) = (new.rx_bytes.saturating_add(new.tx_bytes), was.rx_bytes.saturating_add(was.tx_bytes));
                 if let Some(step) = new.checked_sub(was) {
                     #[expect(clippy::cast_precision_loss, reason = "a rate for people")]
                     next.bytes_s.insert((now.node.clone(), link.name.clone()), step as f64 / s);
@@ -73,5 +75,64 @@ impl Flows {
             }
         }
         next
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::SignedDuration;
+
+    use super::super::testing::{Sample, now};
+    use super::*;
+    use crate::backends::exit_node::model::{LinkStats, Readout};
+
+    /// A reading `seconds` after the first one, in which the first rule counts `count` and the first link `bytes`.
+    fn reading(seconds: i64, count: u64, bytes: u64) -> Reading {
+        let mut reading = Sample::healthy().exit;
+        reading.at = now() + SignedDuration::from_secs(seconds);
+        if let Readout::Value(nat) = &mut reading.nat {
+            nat.snat.truncate(1);
+            nat.snat[0].new_connections = count;
+        }
+        if let Readout::Value(links) = &mut reading.links {
+            links.truncate(1);
+            links[0].stats = Some(LinkStats { rx_bytes: bytes, tx_bytes: bytes, ..LinkStats::default() });
+        }
+        reading
+    }
+
+    fn flow(flows: &Flows) -> &Flow {
+        flows.snat.values().next().unwrap()
+    }
+
+    #[test]
+    fn two_readings_make_a_rate_on_the_clock_of_the_node() {
+        let (first, second) = (reading(0, 100, 1_000), reading(5, 150, 2_000));
+        let later = now() + SignedDuration::from_hours(3);
+        let flows = Flows::default().advance(None, &first, now());
+        assert_eq!((flow(&flows).total, flow(&flows).per_second), (100, None));
+        let flows = flows.advance(Some(&first), &second, later);
+        assert_eq!((flow(&flows).per_second, flow(&flows).since), (Some(10.0), Some(now())));
+        assert_eq!(flows.bytes_s.values().next(), Some(&400.0));
+    }
+
+    #[test]
+    fn a_counter_that_falls_is_a_reset_and_no_rate() {
+        let (first, second) = (reading(0, 100, 1_000), reading(5, 3, 10));
+        let flows = Flows::default().advance(None, &first, now()).advance(Some(&first), &second, now());
+        let found = flow(&flows);
+        assert_eq!((found.total, found.per_second, found.reset_at), (3, None, Some(now())));
+        assert!(found.history.is_empty() && flows.bytes_s.is_empty());
+    }
+
+    #[test]
+    fn counters_at_their_end_stop_nothing() {
+        let mut first = reading(0, u64::MAX, u64::MAX);
+        if let Readout::Value(nat) = &mut first.nat {
+            nat.snat.push(nat.snat[0].clone());
+        }
+        let second = reading(5, u64::MAX, u64::MAX);
+        let flows = Flows::default().advance(None, &first, now()).advance(Some(&first), &second, now());
+        assert_eq!(flow(&flows).total, u64::MAX);
     }
 }

@@ -1,6 +1,7 @@
 //! The reading engine itself: wishes, back-off, what is read again and when, and what a cycle costs.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use deevnet_console::inventory::feed::Clock;
@@ -101,6 +102,23 @@ async fn what_is_on_screen_is_read_each_cycle_and_the_rest_is_not() {
     }
     let more = configs(&bench) - read;
     assert!((3..=5).contains(&more), "{more} configurations were read for three cycles with one VM on screen");
+    bench.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn details_that_nobody_looks_at_grow_old_and_are_read_again() {
+    const SUBNETS: &str = "/cluster/sdn/vnets/{vnet}/subnets";
+    let ahead = Arc::new(AtomicI64::new(0));
+    let (now, by) = (clock(), Arc::clone(&ahead));
+    let shifted: Clock = Arc::new(move || now() + SignedDuration::from_secs(by.load(Ordering::Relaxed)));
+    let mut bench = Bench::on(lab(Some(2), Some(1), clock()).await, |text| text, &shifted).await;
+    bench.fresh().await;
+    let read = |bench: &Bench| bench.client.requests().by_endpoint.get(SUBNETS).copied().unwrap_or_default();
+    let before = read(&bench);
+    ahead.store(61, Ordering::Relaxed);
+    let cycles = [bench.latency(SourceId::Pve).await, bench.latency(SourceId::Pve).await];
+    let vnets = bench.feed.inventory.borrow().vnets.len() as u64;
+    assert!(read(&bench) >= before + vnets, "after a minute, {cycles:?}: {} of {vnets}", read(&bench) - before);
     bench.stop().await;
 }
 

@@ -3,8 +3,7 @@
 //! A thread reads the terminal and hands over chunks through a short channel: whoever does not take them is a reader
 //! that stalls. Every wait is a blocking receive with a deadline.
 
-// Each test binary that includes this module uses a part of it.
-#![allow(dead_code)]
+#![allow(dead_code, reason = "each test binary that includes this module uses a part of it")]
 
 mod modes;
 pub mod strict;

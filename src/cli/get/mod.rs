@@ -12,8 +12,9 @@ use serde_json::{Value, json};
 use super::args::{Format, Global, Kind};
 use super::print;
 use super::{Code, Failure, open};
+use crate::backends::proxmox::model::Change;
 use crate::inventory::feed::{Clients, Feed};
-use crate::inventory::{Demand, Gap, GapKind, Inventory, Seen, SourceId, SourceStatus};
+use crate::inventory::{Demand, Gap, GapKind, Inventory, Seen, SourceId, SourceStatus, VnetRow};
 use crate::runtime::clock;
 
 /// Runs the verb.
@@ -67,7 +68,9 @@ fn complete(inv: &Inventory, kind: Kind) -> bool {
         Kind::Vnets => {
             !inv.vnets.iter().any(|v| unread(&v.subnets) || v.nodes.iter().any(|(_, carries)| unread(carries)))
         }
-        Kind::Vrfs | Kind::Snat | Kind::Pending | Kind::Sources => true,
+        // Edits of subnets are known only with the subnets.
+        Kind::Pending => !inv.vnets.iter().any(|v| unread(&v.subnets)),
+        Kind::Vrfs | Kind::Snat | Kind::Sources => true,
     }
 }
 
@@ -187,6 +190,9 @@ fn code(inv: &Inventory, kind: Kind, list: &Seen<Vec<Value>>, now: Timestamp) ->
     };
     let off = |item: &Value| kind == Kind::Tenants && only_off(inv, item);
     let unknown = list.as_ref().map_or(true, |items| items.iter().any(|i| holes(i) && !off(i)));
+    // Those of a VNet that is being deleted go with it.
+    let hidden = |v: &VnetRow| v.subnets.is_err() && v.change != Change::Deleted;
+    let unknown = unknown || kind == Kind::Pending && inv.vnets.iter().any(hidden);
     if late || refused || unknown { Code::Unknown } else { Code::Ok }
 }
 
@@ -206,6 +212,23 @@ pub(super) fn demand(live: bool) -> Demand {
 mod tests {
     use super::*;
     use crate::inventory::testing::{Sample, now};
+
+    #[test]
+    fn pending_edits_are_not_known_before_the_subnets_are() {
+        let shown = |inv: &Inventory| {
+            let mut out = Vec::new();
+            let code = show(&mut out, inv, Kind::Pending, None, Format::Json, now()).unwrap_or(Code::Usage);
+            (complete(inv, Kind::Pending), code)
+        };
+        assert_eq!(shown(&Sample::healthy().join()), (true, Code::Ok));
+        let mut s = Sample::healthy();
+        s.pve.sdn.as_mut().unwrap().subnets.remove("radio0");
+        assert_eq!(shown(&s.join()), (false, Code::Unknown), "not read yet");
+        let mut s = Sample::healthy();
+        s.pve.sdn.as_mut().unwrap().subnets.remove("radio0");
+        s.pve.subnet_gaps.insert("radio0".into(), Gap::new(GapKind::Failed, "no sense in it"));
+        assert_eq!(shown(&s.join()), (true, Code::Unknown), "never to be known");
+    }
 
     fn ends(sample: Sample, at: Timestamp) -> Code {
         let inv = sample.join();

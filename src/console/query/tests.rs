@@ -128,4 +128,20 @@ proptest! {
         let part: String = cell.chars().skip(from).take(len).collect();
         prop_assert!(wants(&part, &RowText::new([cell])));
     }
+
+    #[test]
+    fn no_shortcut_changes_a_verdict(
+        word in "[a-e0-2é.]{1,5}",
+        quoted in any::<bool>(),
+        cells in prop::collection::vec("[a-e0-2éÉ. -]{0,12}", 0..6),
+    ) {
+        let mut judge = Judge::default();
+        let long = |cell: &String| {
+            let (cell, word) = (fold(cell), fold(&word));
+            cell.contains(&word) || !quoted && judge.fuzzy(&cell, &word)
+        };
+        let expected = cells.iter().any(long);
+        let filter = if quoted { format!("\"{word}\"") } else { word.clone() };
+        prop_assert_eq!(wants(&filter, &RowText::new(cells)), expected);
+    }
 }

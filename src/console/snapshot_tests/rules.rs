@@ -4,7 +4,7 @@ use ratatui::style::Modifier;
 
 use super::*;
 use crate::console::msg::{Hit, Screenful};
-use crate::inventory::ObjectId;
+use crate::inventory::{Gap, GapKind, ObjectId, SourceId};
 
 fn lines(screen: &Screenful) -> Vec<String> {
     (0..screen.buffer.area.height).map(|y| grid::row(&screen.buffer, y)).collect()
@@ -106,4 +106,20 @@ fn the_cursor_stays_in_sight_while_it_moves() {
         let row = screen.hits.iter().find(|(area, hit)| area.y == y && matches!(hit, Hit::Row(..)));
         assert_eq!(row.map(|(_, hit)| hit.clone()), id.map(|id| Hit::Row(ListId::Workloads, id)), "row {at}");
     }
+}
+
+#[test]
+fn a_source_that_hides_a_part_leaves_no_room_for_no_faults() {
+    let said = |change: &dyn Fn(&mut testing::Sample)| {
+        let mut sample = testing::Sample::healthy();
+        change(&mut sample);
+        lines(&view(&tenants(sample.join(), DESIGN)))[1].clone()
+    };
+    assert!(said(&|_| ()).contains("no faults"));
+    let partly = said(&|sample| {
+        let mut health = sample.sources.get(SourceId::Pve).clone();
+        health.gaps = vec![Gap::new(GapKind::Denied, "the token lacks VM.Audit: guests may be hidden, not absent")];
+        sample.sources.set(SourceId::Pve, health);
+    });
+    assert!(partly.contains("0 faults") && !partly.contains("no faults"), "{partly}");
 }

@@ -4,6 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::console::lists::def;
 use crate::console::model::Model;
+use crate::console::select;
 use crate::inventory::{SourceHealth, SourceStatus};
 
 /// Just after a moment at which something is still the same.
@@ -11,8 +12,11 @@ const AFTER: SignedDuration = SignedDuration::from_millis(1);
 
 /// The earliest of: the next minute of the clock, the board following the rail, a source becoming late, the next step
 /// of a late source's age; and where a first answer is awaited on screen, the next second of the waiting, or of the time
-/// until the next try.
+/// until the next try. At once while there are texts of rows to make.
 pub(super) fn next(model: &Model) -> Timestamp {
+    if select::unprepared(model).is_some() {
+        return model.now;
+    }
     let minute = next_multiple(model.now, Timestamp::UNIX_EPOCH, 60);
     let sources = model.picture().into_iter().flat_map(|inv| {
         inv.sources.iter().filter_map(|(id, health)| {

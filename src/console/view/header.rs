@@ -156,9 +156,11 @@ fn counts(canvas: &Canvas<'_>, model: &Model, inv: &Inventory) -> Vec<Bit> {
         .filter(|(_, h)| !matches!(h.status(model.now), SourceStatus::Fresh | SourceStatus::Off))
         .map(|(id, _)| id.label())
         .collect();
+    // A source that answers and hides a part of itself leaves no room for "none" either.
+    let whole = blind.is_empty() && inv.attention.iter().all(|a| a.kind != "source");
     let dot = || Bit::muted(" · ");
     let mut out = match faults {
-        0 if blind.is_empty() => vec![canvas.glyph(Class::Fine), Bit::text(" no faults")],
+        0 if whole => vec![canvas.glyph(Class::Fine), Bit::text(" no faults")],
         0 => vec![Bit::text("0 faults")],
         n => counted(canvas, Class::Fault, &format::plural(n, "fault")),
     };

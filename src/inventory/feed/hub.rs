@@ -168,9 +168,10 @@ impl Hub {
         flows.snat.iter_mut().filter(|((n, _), _)| n == node).for_each(|(_, flow)| flow.per_second = None);
     }
 
-    /// The header's EXIT is the worst of the exit nodes: a failure first, else the oldest. Gaps of all are told.
+    /// The header's EXIT is the worst of the exit nodes: a failure first, else the oldest, and what was
+    /// never read is older than anything. Gaps of all are told.
     fn rate_exits(&mut self) {
-        let worst = self.exits.values().max_by_key(|h| (h.error.is_some(), h.observed_at.map(std::cmp::Reverse)));
+        let worst = self.exits.values().max_by_key(|h| (h.error.is_some(), std::cmp::Reverse(h.observed_at)));
         let Some(mut health) = worst.cloned() else { return };
         if let [_, _, ..] = self.site.exit_nodes.as_slice() {
             let about = |name: &String| self.site.short_name(name).to_owned();
@@ -211,5 +212,35 @@ fn not_read_by_this_version(site: &Site, readings: &mut Readings, now: Timestamp
         let text = format!("this version does not read {} yet", id.words());
         health.error = Some(SourceError { kind: GapKind::Failed, text: text.into(), help: None, since: now });
         readings.sources.set(id, health);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::inventory::source::SourceStatus;
+    use crate::inventory::testing::{self, Sample, now};
+
+    #[test]
+    fn an_exit_node_that_was_never_read_is_worse_than_one_that_was() {
+        let mut site = testing::site();
+        let (read, mut unread) = (site.exit_nodes[0].name.clone(), site.exit_nodes[0].clone());
+        unread.name = "dv02hyp009p01".into();
+        site.exit_nodes.push(unread.clone());
+        let mut hub = Hub::new(&Arc::new(site), 2, now());
+        let status = |hub: &Hub| hub.readings.sources.get(SourceId::Exit).status(now());
+        let reading = Arc::new(Sample::healthy().exit);
+        let answered = |node: &str| Update::Exit {
+            node: node.to_owned(),
+            reading: Arc::clone(&reading),
+            at: now(),
+            interval: EXIT_INTERVAL,
+        };
+        hub.take(answered(&read));
+        assert_eq!(status(&hub), SourceStatus::Loading, "half of the answer is no answer");
+        hub.take(answered(&unread.name));
+        assert_eq!(status(&hub), SourceStatus::Fresh);
+        hub.take(Update::unusable(SourceId::Exit, Some(read), &Unusable { text: "x".into(), help: None }, now()));
+        assert_eq!(status(&hub), SourceStatus::Stale);
     }
 }

@@ -72,8 +72,9 @@ impl Worker {
 
     /// One cycle of lists. Fails only when nothing at all could be read.
     async fn cycle(&mut self) -> Result<(), Error> {
-        self.lists.read(&self.client, &self.site, (self.clock)()).await?;
-        self.details.follow(&self.lists);
+        let now = (self.clock)();
+        self.lists.read(&self.client, &self.site, now).await?;
+        self.details.follow(&self.lists, now);
         self.publish().await.ok();
         Ok(())
     }

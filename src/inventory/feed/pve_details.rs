@@ -72,13 +72,15 @@ pub(super) struct Details {
     /// What this cycle has read already because it is on screen.
     done: BTreeSet<Item>,
     seen_tasks: Option<BTreeSet<String>>,
+    /// Ages are counted from here: the newest cycle, or the newest batch.
     at: Timestamp,
 }
 
 impl Details {
     /// After a cycle of lists: forget what is gone, mark what a new task touched. A list that could not be read this
     /// time says nothing about what is gone.
-    pub(super) fn follow(&mut self, lists: &Lists) {
+    pub(super) fn follow(&mut self, lists: &Lists, now: Timestamp) {
+        self.at = now;
         self.done.clear();
         if lists.guests_known() {
             let guests: BTreeSet<u32> = lists.vms().iter().map(|vm| vm.vmid).collect();
@@ -132,14 +134,16 @@ impl Details {
 
     /// The next details to read; empty = nothing is due.
     pub(super) fn batch(&self, lists: &Lists, demand: &Demand) -> Vec<Item> {
+        // Without a screen all are asked for.
+        let vmids: BTreeSet<u32> = demand.vmids.iter().copied().collect();
         let on_screen = |item: &Item| match item {
-            Item::Vm { vmid, .. } | Item::Options { vmid, .. } => demand.vmids.contains(vmid),
+            Item::Vm { vmid, .. } | Item::Options { vmid, .. } => vmids.contains(vmid),
             Item::Zone { zone, .. } | Item::Subnets { zone, .. } => demand.tenants.iter().any(|t| **t == **zone),
         };
         let all: Vec<Item> = all(lists).collect();
         let options: Vec<Item> = lists
             .guests()
-            .filter(|(vmid, _)| demand.vmids.contains(vmid))
+            .filter(|(vmid, _)| vmids.contains(vmid))
             .map(|(vmid, node)| Item::Options { vmid, node: node.to_owned() })
             .collect();
         let shown = all.iter().chain(&options).filter(|i| on_screen(i) && !self.done.contains(*i));

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::super::entities::{Inventory, Origin, TenantStatus};
+use super::super::entities::{Flow, Inventory, Origin, TenantStatus};
 use super::super::testing::{NODE, Sample};
 use super::super::{Class, Gap, GapKind, Presence};
 use crate::backends::exit_node::model::{Conntrack, Neighbour, Reading, Readout};
@@ -238,6 +238,36 @@ fn policy(rules: &'static [&'static str]) -> impl Fn(&mut Reading) {
             nat.forward_rules = rules.iter().map(|r| (*r).to_owned()).collect();
         }
     }
+}
+
+#[test]
+fn the_rate_of_one_rule_is_not_the_rate_of_two() {
+    let mut s = Sample::healthy();
+    let Readout::Value(nat) = &mut s.exit.nat else { panic!("no NAT") };
+    let mut second = nat.snat.iter().find(|r| r.text.contains("10.20.130.")).expect("the rule of eds").clone();
+    second.text.push_str(" --random");
+    let key = (NODE.to_owned(), second.text.clone());
+    nat.snat.push(second);
+    s.flows.snat.insert(key, Flow { total: u64::MAX, ..Flow::default() });
+    let inv = s.join();
+    let flow = inv.vrfs.iter().find(|v| &*v.tenant == "eds").expect("the VRF").flow.as_ref().expect("a flow");
+    assert_eq!((flow.total, flow.per_second), (u64::MAX, None));
+}
+
+#[test]
+fn a_node_that_proxmox_does_not_name_was_not_merely_not_read_yet() {
+    let unseen = |change: &dyn Fn(&mut Sample)| {
+        let mut s = Sample::healthy();
+        let mut second = s.site.exit_nodes[0].clone();
+        second.name = "dv02hyp003p02".into();
+        s.site.exit_nodes.push(second);
+        change(&mut s);
+        let inv = s.join();
+        let member = inv.fabric.members.iter().find(|m| &*m.node == "dv02hyp003p02").expect("the member");
+        member.online.clone().expect_err("nobody names it")
+    };
+    assert_eq!(unseen(&|_| ()), Gap::new(GapKind::Failed, "Proxmox has no node of this name"));
+    assert_eq!(unseen(&|s| s.pve.cluster = Err(hidden())), hidden());
 }
 
 /// Prints what a join costs at the largest size; a bound would measure the machine.

@@ -92,7 +92,7 @@ fn vnet_row(cx: &Cx<'_>, sdn: &SdnConfig, v: &Sdn<Vnet>, vnet: &Vnet) -> VnetRow
         if ours.is_none_or(|(index, _)| index != seed.index) {
             let band = cx.site.numbering.vnet_vni_base_of(seed.index);
             let seen = vnet.tag.map_or("–".to_owned(), |t| t.to_string());
-            diffs.push(diff(format!("VNet {}", vnet.vnet), "tag", format!("{band}–{}", band + 9), seen));
+            diffs.push(diff(format!("VNet {}", clean(&vnet.vnet)), "tag", format!("{band}–{}", band + 9), seen));
         }
         if ours.is_some_and(|(_, i)| i == 0) {
             diffs.extend(subnet_diffs(cx, seed, &subnets));

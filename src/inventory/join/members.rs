@@ -83,7 +83,7 @@ fn member(cx: &Cx<'_>, name: &str) -> Member {
     let online = match (cluster, resource) {
         (Some(c), _) => Ok(c.online),
         (None, Some(r)) => Ok(r.status == "online"),
-        (None, None) => Err(cx.pve_gap("this node's state")),
+        (None, None) => Err(unseen(cx)),
     };
     let zones = zones(cx, name);
     let staged = cx.pve.and_then(|p| p.staged.get(name)).map_or_else(
@@ -109,6 +109,13 @@ fn member(cx: &Cx<'_>, name: &str) -> Member {
         class,
         word,
     }
+}
+
+/// Why Proxmox says nothing of a node.
+fn unseen(cx: &Cx<'_>) -> Gap {
+    let Some(pve) = cx.pve else { return cx.pve_gap("this node's state") };
+    let gap = pve.cluster.as_ref().err().or(pve.resources.as_ref().err()).cloned();
+    gap.unwrap_or_else(|| Gap::new(GapKind::Failed, "Proxmox has no node of this name"))
 }
 
 /// The reading of an exit node; a node that is none has nothing to read.

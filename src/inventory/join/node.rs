@@ -163,21 +163,21 @@ fn merge_flows(cx: &Cx<'_>, node: &str, rules: &[SnatRule]) -> Flow {
     let mut texts: Vec<&str> = rules.iter().map(|r| r.text.as_str()).collect();
     texts.sort_unstable();
     texts.dedup();
-    let mut out = Flow::default();
-    for text in texts {
-        let Some(flow) = cx.readings.flows.snat.get(&(node.to_owned(), text.to_owned())) else { continue };
-        out.total += flow.total;
-        out.per_second = match (out.per_second, flow.per_second) {
-            (Some(a), Some(b)) => Some(a + b),
-            (a, b) => a.or(b),
-        };
+    let flows = texts.iter().filter_map(|t| cx.readings.flows.snat.get(&(node.to_owned(), (*t).to_owned())));
+    let flows: Vec<&Flow> = flows.collect();
+    // The rate of some is not the rate of all.
+    let rates: Option<Vec<f64>> = flows.iter().map(|f| f.per_second).collect();
+    let per_second = rates.filter(|r| !r.is_empty()).map(|r| r.iter().sum());
+    let mut out = Flow { per_second, ..Flow::default() };
+    for flow in flows {
+        out.total = out.total.saturating_add(flow.total);
         out.reset_at = out.reset_at.max(flow.reset_at);
         out.since = out.since.max(flow.since);
         if out.history.len() < flow.history.len() {
             out.history.resize(flow.history.len(), 0);
         }
         for (sum, step) in out.history.iter_mut().rev().zip(flow.history.iter().rev()) {
-            *sum += step;
+            *sum = sum.saturating_add(*step);
         }
     }
     out

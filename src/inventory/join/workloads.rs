@@ -138,7 +138,9 @@ fn build(
             || Err(unread(cx, vm, "what waits for a cold start")),
             |p| {
                 let waits = |o: &&crate::backends::proxmox::model::PendingOption| o.pending.is_some() || o.delete;
-                p.as_ref().map_err(Clone::clone).map(|p| p.iter().filter(waits).map(|o| o.key.clone()).collect())
+                p.as_ref()
+                    .map_err(Clone::clone)
+                    .map(|p| p.iter().filter(waits).map(|o| clean(&o.key).into_owned()).collect())
             },
         ),
         cpu: vm.cpu,

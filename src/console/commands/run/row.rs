@@ -9,7 +9,7 @@ use crate::console::model::{Focus, Layout, Model, Overlay, Screen, TextForm};
 use crate::console::msg::{Effect, Notice};
 use crate::console::update::overlay;
 use crate::console::{describe, nav};
-use crate::inventory::{Inventory, ObjectId};
+use crate::inventory::ObjectId;
 
 pub(in super::super) fn open(model: &mut Model, call: &Call<'_>) -> Vec<Effect> {
     if !matches!(model.overlay, Overlay::None) {
@@ -110,7 +110,7 @@ impl Rows<'_> {
     }
 
     fn cells(&self, row: usize) -> Vec<String> {
-        self.columns().map(|key| said((def(self.list).cell)(self.cx, row, key), self.cx.inv)).collect()
+        self.columns().map(|key| said((def(self.list).cell)(self.cx, row, key))).collect()
     }
 
     /// In the order of the screen; what is marked and filtered away comes along too.
@@ -148,7 +148,7 @@ impl Rows<'_> {
 }
 
 /// A cell in words. A state whose cell is a glyph alone is said by its class.
-fn said(cell: Cell, _: &Inventory) -> String {
+fn said(cell: Cell) -> String {
     match (cell.text.is_empty(), cell.class) {
         (true, Some(class)) => format!("{class:?}").to_lowercase(),
         _ => cell.text,
