@@ -58,7 +58,7 @@ pub(super) fn table(
     }
     let rows = rows(def, Cx { inv, now }, tenant);
     if rows.is_empty() {
-        super::open::warn(def.empty);
+        super::open::note(def.empty);
     }
     let widths: Vec<usize> = def
         .columns
