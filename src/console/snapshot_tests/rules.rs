@@ -63,6 +63,12 @@ fn what_is_late_or_awaited_is_claimed_nowhere() {
 }
 
 #[test]
+fn a_full_site_says_that_no_index_is_free() {
+    let text = lines(&view(&tenants(testing::Sample::large(62, 1).join(), COMPACT))).join("\n");
+    assert!(text.contains("none free"), "{text}");
+}
+
+#[test]
 fn a_lost_quorum_is_seen_where_rows_are_few() {
     let mut inv = (*testing::healthy()).clone();
     inv.fabric.quorate = Ok(Some(false));
