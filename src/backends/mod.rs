@@ -2,4 +2,6 @@
 
 pub mod exit_node;
 pub mod http;
+pub mod opnsense;
+pub mod powerdns;
 pub mod proxmox;

@@ -1,4 +1,4 @@
-//! One reading of an exit node, typed. Facts: `facts/exit-node.md` (section in brackets).
+//! One reading of an exit node, typed. Facts: `facts/exit-node.md` (the section behind §).
 //!
 //! Every part is a [`Readout`]: a value, or why it could not be read. Nothing is defaulted, so that "no rule" and
 //! "no right to see rules" can never look alike.
@@ -117,7 +117,7 @@ pub struct Address {
     pub prefix_len: u8,
 }
 
-/// A policy rule (`ip -j rule`). Priority 1000 is `l3mdev` [1].
+/// A policy rule (`ip -j rule`). Priority 1000 is `l3mdev` (§1).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rule {
     /// Priority.
@@ -130,7 +130,7 @@ pub struct Rule {
     pub l3mdev: bool,
 }
 
-/// Kinds of route. `ip -j` omits the type of unicast [7].
+/// Kinds of route. `ip -j` omits the type of unicast (§7).
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RouteKind {
@@ -157,7 +157,7 @@ pub struct Route {
     pub dev: Option<String>,
     /// `static`, `bgp`, `kernel`, …
     pub protocol: Option<String>,
-    /// Metric; the VRF fallback has 4278198272 [7].
+    /// Metric; the VRF fallback has 4278198272 (§7).
     pub metric: Option<u64>,
     /// `onlink`, `linkdown`, `dead`.
     pub flags: Vec<String>,
@@ -203,7 +203,7 @@ pub struct FrrConfig {
     pub vrfs: FrrVrfs,
 }
 
-/// Which engine holds an iptables rule [7].
+/// Which engine holds an iptables rule (§7).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum NatEngine {
@@ -224,11 +224,11 @@ pub struct SnatRule {
     pub out_interface: Option<String>,
     /// `--to-source`; `None` for MASQUERADE.
     pub to_source: Option<Ipv4Addr>,
-    /// First packets of connections [4], not packets.
+    /// First packets of connections (§4), not packets.
     pub new_connections: u64,
     /// Bytes of those first packets.
     pub bytes: u64,
-    /// The rule without its counters: the key by which it is followed [4].
+    /// The rule without its counters: the key by which it is followed (§4).
     pub text: String,
 }
 
@@ -283,7 +283,7 @@ pub struct Conntrack {
     pub early_drop: Option<u64>,
 }
 
-/// Answers of `ip route get` that decide most faults [2]; they need no root and send no packet.
+/// Answers of `ip route get` that decide most faults (§2); they need no root and send no packet.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Lookups {
     /// By name of the question (see `helper.rs`) → answer.
@@ -301,7 +301,7 @@ pub enum Lookup {
         gateway: Option<Ipv4Addr>,
         /// Source the kernel would pick.
         prefsrc: Option<Ipv4Addr>,
-        /// Table, when it is not main [7].
+        /// Table, when it is not main (§7).
         table: Option<String>,
     },
     /// It failed, with the kernel's words ("No route to host", "Invalid argument", …).
@@ -339,7 +339,7 @@ pub struct Reading {
     pub neighbours: Readout<Vec<Neighbour>>,
     /// Interface → `forwarding`.
     pub forwarding: Readout<BTreeMap<String, bool>>,
-    /// Interface → `rp_filter` (effective = max(all, interface) [3]).
+    /// Interface → `rp_filter` (effective = max(all, interface) (§3)).
     pub rp_filter: Readout<BTreeMap<String, u8>>,
     /// FRR.
     pub frr: Readout<Frr>,

@@ -47,7 +47,8 @@ fn by_cause(cause: &(dyn StdError + 'static), answered: bool) -> Option<Kind> {
 
 fn by_io(io: &io::Error, answered: bool) -> Option<Kind> {
     match io.kind() {
-        io::ErrorKind::ConnectionRefused => Some(Kind::Refused),
+        // NotFound: the socket of a tunnel that is gone.
+        io::ErrorKind::ConnectionRefused | io::ErrorKind::NotFound => Some(Kind::Refused),
         io::ErrorKind::HostUnreachable | io::ErrorKind::NetworkUnreachable | io::ErrorKind::AddrNotAvailable => {
             Some(Kind::Unreachable(clean(&io.to_string())))
         }

@@ -1,6 +1,6 @@
-//! What Proxmox VE says, typed. Sources of each fact: `facts/proxmox.md` (section in brackets) and the endpoint named.
+//! What Proxmox VE says, typed. Sources of each fact: `facts/proxmox.md` (the section behind §) and the endpoint named.
 //!
-//! A scalar may come as number, string, 0/1 or boolean [2]; by the time a value is here it is typed. A field that the
+//! A scalar may come as number, string, 0/1 or boolean (§2); by the time a value is here it is typed. A field that the
 //! answer left out is `None`, never a default.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,7 +18,7 @@ pub struct Version {
     pub release: String,
 }
 
-/// `GET /access/permissions`: ACL path → privileges. Lists answer *empty*, not 403, when rights are missing [3], so
+/// `GET /access/permissions`: ACL path → privileges. Lists answer *empty*, not 403, when rights are missing (§3), so
 /// this map is read first and kept.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Permissions {
@@ -96,7 +96,7 @@ pub struct NodeStatus {
 pub struct Vm {
     /// VMID, 100–999999999.
     pub vmid: u32,
-    /// Absent when its node is offline [10].
+    /// Absent when its node is offline (§10).
     pub name: Option<String>,
     /// Node id.
     pub node: String,
@@ -104,7 +104,7 @@ pub struct Vm {
     pub status: String,
     /// A template looks like a stopped VM.
     pub template: bool,
-    /// `clone`, `backup`, … while locked [10].
+    /// `clone`, `backup`, … while locked (§10).
     pub lock: Option<String>,
     /// Fraction of `cpus`, 0.0–1.0.
     pub cpu: Option<f64>,
@@ -141,7 +141,7 @@ pub struct NodeResource {
     pub uptime_s: Option<u64>,
 }
 
-/// State of one zone on one node: `GET /nodes/{node}/sdn/zones`, also `network/NODE/zone/ZONE` in resources [7].
+/// State of one zone on one node: `GET /nodes/{node}/sdn/zones`, also `network/NODE/zone/ZONE` in resources (§7).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NodeZone {
     /// Node id.
@@ -170,11 +170,11 @@ pub struct Resources {
     pub vms: Vec<Vm>,
     /// Nodes.
     pub nodes: Vec<NodeResource>,
-    /// Zones per node; about 10 s old [7].
+    /// Zones per node; about 10 s old (§7).
     pub zones: Vec<NodeZone>,
 }
 
-/// How a configured SDN object stands to the applied one [5].
+/// How a configured SDN object stands to the applied one (§5).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Change {
@@ -213,7 +213,7 @@ impl<T> Sdn<T> {
 /// An SDN zone (`/cluster/sdn/zones`).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Zone {
-    /// Zone id, 2–8 characters [4].
+    /// Zone id, 2–8 characters (§4).
     pub zone: String,
     /// `evpn`, `vxlan`, `simple`, `vlan`, `qinq`.
     pub kind: String,
@@ -261,7 +261,7 @@ pub struct Subnet {
     pub vnet: String,
     /// Zone id.
     pub zone: Option<String>,
-    /// The prefix; host bits are kept as stored [4]. `None` for IPv6.
+    /// The prefix; host bits are kept as stored (§4). `None` for IPv6.
     pub cidr: Option<Ipv4Net>,
     /// The prefix as text.
     pub cidr_text: String,
@@ -317,7 +317,7 @@ pub struct SdnConfig {
     pub zones: Vec<Sdn<Zone>>,
     /// VNets.
     pub vnets: Vec<Sdn<Vnet>>,
-    /// Subnets by VNet. A VNet missing here was not read, or is deleted-pending: its subnets are hidden [5].
+    /// Subnets by VNet. A VNet missing here was not read, or is deleted-pending: its subnets are hidden (§5).
     pub subnets: BTreeMap<String, Vec<Sdn<Subnet>>>,
     /// Controllers.
     pub controllers: Vec<Sdn<Controller>>,
@@ -329,7 +329,7 @@ pub struct SdnConfig {
     pub zones_digest: Option<String>,
 }
 
-/// What can be known of the SDN lock. It can be met, not looked at [6].
+/// What can be known of the SDN lock. It can be met, not looked at (§6).
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum LockState {
     /// Nobody tried.
@@ -368,7 +368,7 @@ pub struct Task {
 pub enum TaskState {
     /// Still running.
     Running,
-    /// `OK`. Not proof of anything on the nodes [7].
+    /// `OK`. Not proof of anything on the nodes (§7).
     Ok,
     /// `WARNINGS: n`.
     Warnings(u32),
@@ -444,7 +444,7 @@ pub struct PendingOption {
     pub delete: bool,
 }
 
-/// What a guest agent question found [10].
+/// What a guest agent question found (§10).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AgentState {
     /// It answered.
@@ -468,7 +468,7 @@ pub struct AgentInterface {
     pub addresses: Vec<String>,
 }
 
-/// `GET /cluster/sdn/dry-run?node=`. It leaves out new subnets, gateways and SNAT [7].
+/// `GET /cluster/sdn/dry-run?node=`. It leaves out new subnets, gateways and SNAT (§7).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DryRun {
     /// Unified diff of `frr.conf`; `None` when equal.

@@ -43,13 +43,17 @@ const fn sources(kind: Kind) -> &'static [SourceId] {
     }
 }
 
+/// Whether every source of `kind` has answered, failed, or is off.
+fn settled(inv: &Inventory, kind: Kind) -> bool {
+    sources(kind)
+        .iter()
+        .map(|id| inv.sources.get(*id))
+        .all(|h| !h.configured || h.observed_at.is_some() || h.error.is_some())
+}
+
 /// Whether everything that `kind` needs was read, or will not be.
 fn complete(inv: &Inventory, kind: Kind) -> bool {
-    let settled = |id: &SourceId| {
-        let h = inv.sources.get(*id);
-        !h.configured || h.observed_at.is_some() || h.error.is_some()
-    };
-    if !sources(kind).iter().all(settled) {
+    if !settled(inv, kind) {
         return false;
     }
     fn unread<T>(seen: &Seen<T>) -> bool {
@@ -69,10 +73,17 @@ fn complete(inv: &Inventory, kind: Kind) -> bool {
 
 /// Waits for a picture that is complete for `kind`, at most `limit`; then takes what there is.
 pub(super) async fn picture(feed: &mut Feed, kind: Kind, limit: Duration) -> Arc<Inventory> {
-    let wanted = feed.inventory.wait_for(|inv| complete(inv, kind));
-    if let Ok(Ok(inv)) = tokio::time::timeout(limit, wanted).await {
-        return Arc::clone(&inv);
-    }
+    let wanted = async {
+        if kind == Kind::Workloads {
+            // What waits for a cold start is read of those that are asked for; here, of all.
+            let listed = feed.inventory.wait_for(|inv| settled(inv, kind)).await;
+            let vmids = listed.map(|inv| inv.workloads.iter().map(|w| w.vmid).collect()).unwrap_or_default();
+            feed.demand(Demand { vmids, ..Demand::default() });
+        }
+        drop(feed.inventory.wait_for(|inv| complete(inv, kind)).await);
+    };
+    // Late is no failure: what was not read by then is unknown, and says so.
+    drop(tokio::time::timeout(limit, wanted).await);
     Arc::clone(&feed.inventory.borrow())
 }
 

@@ -14,6 +14,9 @@ use super::{DEADLINE, EXIT_INTERVAL, PVE_INTERVAL, Unusable};
 use crate::backends::exit_node::model::Reading;
 use crate::site::Site;
 
+/// Shortest time between two pictures.
+const PICTURE: std::time::Duration = std::time::Duration::from_millis(200);
+
 /// What a worker reports.
 pub(super) enum Update {
     /// Proxmox was read (perhaps only further details).
@@ -105,6 +108,8 @@ impl Hub {
             }
             self.generation += 1;
             self.out.send_replace(Arc::new(join(&self.site, &self.readings, self.generation)));
+            // A sweep reports many times a second; a person sees no more than a few pictures of it.
+            tokio::time::sleep(PICTURE).await;
         }
     }
 

@@ -26,9 +26,23 @@ const OLD_SUBNETS: SignedDuration = SignedDuration::from_secs(60);
 /// One detail to read.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Item {
-    Subnets { vnet: String, zone: String },
-    Vm { vmid: u32, node: String },
-    Zone { node: String, zone: String },
+    Subnets {
+        vnet: String,
+        zone: String,
+    },
+    Vm {
+        vmid: u32,
+        node: String,
+    },
+    /// What waits for a cold start of a VM. Only of VMs on screen: it would double the requests of a sweep.
+    Options {
+        vmid: u32,
+        node: String,
+    },
+    Zone {
+        node: String,
+        zone: String,
+    },
 }
 
 type Options = Seen<Vec<PendingOption>>;
@@ -38,7 +52,8 @@ type Content = Seen<Vec<NodeVnet>>;
 type Place = (String, String);
 
 enum Answer {
-    Vm(u32, Seen<Arc<VmConfig>>, Options),
+    Vm(u32, Seen<Arc<VmConfig>>),
+    Options(u32, Options),
     Zone(String, String, Content),
     Subnets(String, Subnets),
 }
@@ -84,7 +99,7 @@ impl Details {
         // What a node carries is not known while it does not answer.
         self.zones.retain(|key, _| carried.contains(key));
         self.dirty.retain(|i| match i {
-            Item::Vm { .. } => true,
+            Item::Vm { .. } | Item::Options { .. } => true,
             Item::Zone { node, zone } => carried.contains(&(node.clone(), zone.clone())),
             Item::Subnets { vnet, .. } => names.contains(vnet),
         });
@@ -118,11 +133,16 @@ impl Details {
     /// The next details to read; empty = nothing is due.
     pub(super) fn batch(&self, lists: &Lists, demand: &Demand) -> Vec<Item> {
         let on_screen = |item: &Item| match item {
-            Item::Vm { vmid, .. } => demand.vmids.contains(vmid),
+            Item::Vm { vmid, .. } | Item::Options { vmid, .. } => demand.vmids.contains(vmid),
             Item::Zone { zone, .. } | Item::Subnets { zone, .. } => demand.tenants.iter().any(|t| **t == **zone),
         };
         let all: Vec<Item> = all(lists).collect();
-        let shown = all.iter().filter(|i| on_screen(i) && !self.done.contains(*i));
+        let options: Vec<Item> = lists
+            .guests()
+            .filter(|(vmid, _)| demand.vmids.contains(vmid))
+            .map(|(vmid, node)| Item::Options { vmid, node: node.to_owned() })
+            .collect();
+        let shown = all.iter().chain(&options).filter(|i| on_screen(i) && !self.done.contains(*i));
         let fresh = all.iter().filter(|i| self.dirty.contains(*i));
         let unread = all.iter().filter(|i| self.age(i).is_none());
         let failed = all.iter().filter(|i| self.failed(i) && !self.done.contains(*i));
@@ -144,6 +164,7 @@ impl Details {
     fn age(&self, item: &Item) -> Option<SignedDuration> {
         match item {
             Item::Vm { vmid, .. } => self.configs.get(vmid).map(|(at, _)| self.at.duration_since(*at)),
+            Item::Options { vmid, .. } => self.pending.contains_key(vmid).then_some(SignedDuration::ZERO),
             Item::Subnets { vnet, .. } => self.subnets.get(vnet).map(|(at, _)| self.at.duration_since(*at)),
             Item::Zone { node, zone } => {
                 self.zones.get(&(node.clone(), zone.clone())).map(|(at, _)| self.at.duration_since(*at))
@@ -155,6 +176,7 @@ impl Details {
     fn failed(&self, item: &Item) -> bool {
         match item {
             Item::Vm { vmid, .. } => self.configs.get(vmid).is_some_and(|(_, c)| c.is_err()),
+            Item::Options { vmid, .. } => self.pending.get(vmid).is_some_and(Result::is_err),
             Item::Subnets { vnet, .. } => self.subnets.get(vnet).is_some_and(|(_, s)| s.is_err()),
             Item::Zone { node, zone } => self.zones.get(&(node.clone(), zone.clone())).is_some_and(|(_, z)| z.is_err()),
         }
@@ -179,10 +201,8 @@ impl Details {
             self.dirty.remove(&item);
             self.done.insert(item);
             match answer {
-                Answer::Vm(vmid, config, pending) => {
-                    self.configs.insert(vmid, (now, config));
-                    self.pending.insert(vmid, pending);
-                }
+                Answer::Vm(vmid, config) => drop(self.configs.insert(vmid, (now, config))),
+                Answer::Options(vmid, pending) => drop(self.pending.insert(vmid, pending)),
                 Answer::Subnets(vnet, subnets) => drop(self.subnets.insert(vnet, (now, subnets))),
                 Answer::Zone(node, zone, content) => drop(self.zones.insert((node, zone), (now, content))),
             }
@@ -239,9 +259,15 @@ fn zones(lists: &Lists) -> Vec<Place> {
 async fn ask(client: &Client, item: Item) -> Answer {
     match item {
         Item::Vm { vmid, node } => {
-            let config = client.vm_config(&node, vmid).await.map(Arc::new).map_err(|e| gap(&e));
-            let pending = client.vm_pending(&node, vmid).await.map_err(|e| gap(&e));
-            Answer::Vm(vmid, config, pending)
+            let config = client.vm_config(&node, vmid).await.map(|mut config| {
+                // The join looks at the typed parts; the rest of thousands of VMs is memory for nothing.
+                config.raw.clear();
+                Arc::new(config)
+            });
+            Answer::Vm(vmid, config.map_err(|e| gap(&e)))
+        }
+        Item::Options { vmid, node } => {
+            Answer::Options(vmid, client.vm_pending(&node, vmid).await.map_err(|e| gap(&e)))
         }
         Item::Subnets { vnet, .. } => {
             let subnets = client.subnets(&vnet, View::Pending).await.map_err(|e| gap(&e));

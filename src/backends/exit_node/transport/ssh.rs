@@ -48,7 +48,7 @@ impl SshTransport {
         Self { destination, options, session: Mutex::new(None) }
     }
 
-    pub(super) fn destination(&self) -> &str {
+    pub(in crate::backends) fn destination(&self) -> &str {
         &self.destination
     }
 
@@ -93,10 +93,14 @@ impl SshTransport {
         if let Some(session) = slot.as_ref() {
             return Ok((Arc::clone(session), true));
         }
-        let session = self.builder().connect(&self.destination).await.map_err(|e| self.classify(&e))?;
-        let session = Arc::new(session);
+        let session = Arc::new(self.connect().await?);
         *slot = Some(Arc::clone(&session));
         Ok((session, false))
+    }
+
+    /// A connection of the caller's own, with the same options and the same errors.
+    pub(in crate::backends) async fn connect(&self) -> Result<Session, Error> {
+        self.builder().connect(&self.destination).await.map_err(|e| self.classify(&e))
     }
 
     fn builder(&self) -> SessionBuilder {
@@ -133,7 +137,8 @@ impl SshTransport {
         Ok(Output { stdout: piped.stdout, stderr: piped.stderr, code })
     }
 
-    fn classify(&self, error: &openssh::Error) -> Error {
+    /// What a failure of ssh means.
+    pub(in crate::backends) fn classify(&self, error: &openssh::Error) -> Error {
         let destination = self.destination.clone();
         match error {
             // An ssh that cannot be started is reported like a failed connection, and so is a missing log of it.

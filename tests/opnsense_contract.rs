@@ -1,0 +1,135 @@
+//! Every request the client can make, as it goes over the wire, against the endpoint table; and the table against the
+//! recorded API of five versions: methods, paths, parameters and privileges.
+
+#![cfg(feature = "console")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "helpers of a test: a panic is its verdict, its output is its report"
+)]
+
+mod loopback;
+mod opnsense_common;
+
+use std::collections::BTreeSet;
+
+use deevnet_console::backends::opnsense::Version;
+use deevnet_console::backends::opnsense::endpoints::{ALL, Endpoint};
+use loopback::Seen;
+use opnsense_common::{Router, contracts, everything};
+use serde_json::{Value, json};
+
+const VERSIONS: [&str; 5] = ["24.7.12", "25.1.12", "25.7.11", "26.1.11", "26.7.2"];
+
+/// Every request made of a router of `version`.
+async fn requests(version: &str) -> Vec<Seen> {
+    let all: Value = serde_json::from_str(include_str!("data/opnsense/answers.json")).unwrap();
+    let era = if Version::parse(version).unwrap().speaks_snake_case() { "26.7.2" } else { "24.7.12" };
+    let mut world = all[era].clone();
+    world["GET core/firmware/status"]["product"]["product_version"] = json!(version);
+    let router = Router::of(&world).await;
+    let client = router.client();
+    everything(&client).await;
+    router.server.take_seen()
+}
+
+/// The endpoint a request belongs to, and the spelling it came in.
+fn endpoint(seen: &Seen) -> (&'static Endpoint, &'static str) {
+    let path = seen.path.strip_prefix("/api/").unwrap();
+    let spellings = ALL.iter().flat_map(|e| [Some(e.path), e.before_25_7].into_iter().flatten().map(move |p| (*e, p)));
+    let fits = |template: &str| {
+        let (a, b): (Vec<_>, Vec<_>) = (template.split('/').collect(), path.split('/').collect());
+        a.len() == b.len() && a.iter().zip(&b).all(|(t, p)| t.starts_with('{') || t == p)
+    };
+    let found: Vec<_> = spellings.filter(|(e, template)| e.method == seen.method && fits(template)).collect();
+    match found[..] {
+        [only] => only,
+        _ => panic!("{} {path} fits {} endpoints", seen.method, found.len()),
+    }
+}
+
+fn body(seen: &Seen) -> Value {
+    if seen.body.is_empty() { json!({}) } else { serde_json::from_slice(&seen.body).unwrap() }
+}
+
+#[tokio::test]
+async fn what_is_sent_is_declared() {
+    for version in VERSIONS {
+        let mut used = BTreeSet::new();
+        for seen in requests(version).await {
+            let (endpoint, _) = endpoint(&seen);
+            used.insert(endpoint.path);
+            assert!(seen.query.is_empty(), "{} sends a query", endpoint.path);
+            for key in body(&seen).as_object().unwrap().keys() {
+                assert!(endpoint.body.contains(&key.as_str()), "{} sends {key}", endpoint.path);
+            }
+        }
+        let rest: Vec<_> = ALL.iter().map(|e| e.path).filter(|p| !used.contains(p)).collect();
+        // Asked only where the version needs them.
+        let allowed = [
+            "diagnostics/system/system_information",
+            "firewall/filter/get_interface_list",
+            "firewall/filter/get_rule",
+            "firewall/filter/flush_inspect_cache",
+            "firewall/filter/search_rule",
+            "firewall/source_nat/search_rule",
+        ];
+        assert!(rest.iter().all(|p| allowed.contains(p)), "{version}: never asked: {rest:?}");
+    }
+}
+
+/// The contract's entry of a path in one spelling.
+fn entry<'a>(contract: &'a Value, method: &str, spelling: &str) -> Option<&'a Value> {
+    let wanted = spelling.replace("pf_statistics/rules", "pf_statistics/{info|memory|timeouts|interfaces|rules}");
+    // An empty rule is asked for like any other, without an id.
+    let wanted = if wanted == "firewall/filter/get_rule" { format!("{wanted}/{{uuid}}") } else { wanted };
+    contract["endpoints"].as_array().unwrap().iter().find(|e| {
+        let paths = [e["path"].as_str(), e["camelCase_equivalent"].as_str()];
+        e["method"] == method && paths.iter().flatten().any(|p| p.strip_prefix("/api/") == Some(wanted.as_str()))
+    })
+}
+
+/// A list that may differ by version.
+fn ids(value: &Value, version: &str) -> BTreeSet<String> {
+    let list = if value.is_object() { &value[version] } else { value };
+    list.as_array().into_iter().flatten().map(|v| v.as_str().unwrap().to_owned()).collect()
+}
+
+#[tokio::test]
+async fn what_is_sent_is_in_the_contract() {
+    let Some(dir) = contracts("what_is_sent_is_in_the_contract") else { return };
+    let text = std::fs::read_to_string(dir.join("opnsense-api.json")).unwrap();
+    let contract: Value = serde_json::from_str(&text).unwrap();
+    let (mut checked, mut outside) = (0, BTreeSet::new());
+    for version in VERSIONS {
+        for seen in requests(version).await {
+            let (endpoint, spelling) = endpoint(&seen);
+            let Some(entry) = entry(&contract, &seen.method, spelling) else {
+                outside.insert(spelling);
+                continue;
+            };
+            assert_eq!(entry["status_by_version"][version], 200, "{version} {spelling}");
+            if let Some(parameters) = entry["request_body"].as_object() {
+                for key in body(&seen).as_object().unwrap().keys() {
+                    assert!(parameters.contains_key(key), "{version} {spelling}: {key}");
+                }
+            }
+            // In this spelling, exactly the privileges of the table open it (the dashboard's own aside).
+            let other = &entry["acl_privileges_camelCase_differs"];
+            let camel = spelling.chars().any(|c| c.is_ascii_uppercase());
+            let by_contract =
+                if camel && !other.is_null() { ids(other, version) } else { ids(&entry["acl_privileges"], version) };
+            let opened: BTreeSet<_> = by_contract.into_iter().filter(|p| p != "page-dashboard-all").collect();
+            let table: BTreeSet<_> = endpoint.need.iter().map(|p| p.id.to_owned()).collect();
+            assert_eq!(opened, table, "{version} {spelling}");
+            checked += 1;
+        }
+    }
+    println!("{checked} requests of {} versions are in the contract; not described there: {outside:?}", VERSIONS.len());
+    assert!(checked > 100, "{checked}");
+    let known: BTreeSet<_> = ["diagnostics/system/system_time", "diagnostics/system/systemTime"].into();
+    assert!(outside.is_subset(&known), "{outside:?}");
+}
