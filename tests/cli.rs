@@ -180,6 +180,7 @@ fn what_is_not_known_is_said_and_ends_with_3() {
     let table = lab.run(&["get", "tenants"]);
     assert_eq!(table.out, "", "nothing is known, so nothing is printed");
     assert!(table.err.contains("tenants are unknown"), "{}", table.err);
+    assert!(table.err.contains("  help: "), "{}", table.err);
     let board = lab.run(&["render", "board", "--tenant", "eds", "--size", "80x24"]);
     assert_eq!(board.code, 0, "nobody knows that there is no eds: {}", board.err);
     assert!(board.out.contains("Tenants › eds") && board.out.contains("no answer"), "{}", board.out);
