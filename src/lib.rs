@@ -11,6 +11,8 @@ pub mod cli;
 #[cfg(feature = "console")]
 pub mod console;
 #[cfg(feature = "console")]
+pub mod diagnose;
+#[cfg(feature = "console")]
 pub mod inventory;
 #[cfg(feature = "console")]
 pub mod lab;

@@ -28,6 +28,7 @@ use deevnet_console::backends::exit_node::transport::SshOptions;
 use deevnet_console::backends::exit_node::{Client, helper};
 use deevnet_console::inventory::feed::{Clients, Feed};
 use deevnet_console::inventory::{Class, Demand, Inventory, Layer, Presence};
+use deevnet_console::lab::perimeter::Release;
 use deevnet_console::lab::{Lab, LabOptions};
 use deevnet_console::runtime::clock;
 use deevnet_console::site::Site;
@@ -260,6 +261,8 @@ async fn the_console_joins_it_with_proxmox(vm: &Vm) {
         seed: 1,
         clock: clock::system(),
         program: PathBuf::from(env!("CARGO_BIN_EXE_deevnet-console")),
+        second_half: false,
+        release: Release::default(),
         dir: None,
     };
     let lab = Lab::start(options).await.unwrap();

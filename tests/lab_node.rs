@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use deevnet_console::lab::node::{self, Output, Run};
+use deevnet_console::lab::perimeter::Release;
 use deevnet_console::lab::{Lab, LabOptions};
 use jiff::Timestamp;
 use serde_json::Value;
@@ -124,6 +125,8 @@ async fn two_tenants() -> Lab {
         seed: 3,
         clock: Arc::new(|| Timestamp::from_second(1_795_950_000).unwrap()),
         program: PathBuf::from(env!("CARGO_BIN_EXE_deevnet-console")),
+        second_half: false,
+        release: Release::default(),
         dir: None,
     })
     .await

@@ -11,6 +11,7 @@ use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use deevnet_console::lab::perimeter::Release;
 use deevnet_console::lab::sdn::{Kind, Sdn};
 use deevnet_console::lab::state::{Guest, LocalStanza, Node, Object, Role, Storage, Task, Token, World};
 use deevnet_console::lab::{Lab, LabOptions};
@@ -432,6 +433,8 @@ async fn recorded_reads_are_answered_alike() {
         seed: 1,
         clock: Arc::new(|| Timestamp::from_second(1_795_980_000).unwrap()),
         program: PathBuf::from(env!("CARGO_BIN_EXE_deevnet-console")),
+        second_half: false,
+        release: Release::default(),
         dir: None,
     })
     .await

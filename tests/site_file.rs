@@ -68,7 +68,9 @@ fn a_whole_site_comes_out_as_written() {
     assert_eq!(powerdns.dns, "10.20.25.21:53".parse().unwrap());
     assert_eq!(powerdns.update_networks.len(), 2);
     assert_eq!(site.opnsense.unwrap().trust, Trust::CaFile(dir.join("../ca/site-ca.pem")));
-    assert_eq!(site.resolvers.unwrap().substrate, Some("10.20.99.1".parse().unwrap()));
+    let resolvers = site.resolvers.unwrap();
+    assert_eq!(resolvers.ask, "10.20.50.1:53".parse().unwrap(), "its own port 53");
+    assert_eq!(resolvers.substrate, Some("10.20.99.1".parse().unwrap()));
     assert_eq!(site.bootstrap.unwrap().trust, Trust::CaFile("/etc/pki/site-ca.pem".into()));
     assert_eq!(site.registry.unwrap().trust, Trust::System);
     assert_eq!(site.state_dir.as_deref(), Some(Path::new("/var/lib/deevnet-console")));

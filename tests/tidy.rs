@@ -5,16 +5,17 @@
 use std::path::{Path, PathBuf};
 
 /// What each module may use of the others (docs/architecture.md, "Direction").
-const MAY_USE: [(&str, &[&str]); 9] = [
+const MAY_USE: [(&str, &[&str]); 10] = [
     ("text", &[]),
     ("site", &["text"]),
     ("backends", &["site", "text"]),
     ("inventory", &["backends", "site", "text"]),
+    ("diagnose", &["backends", "site", "inventory", "text"]),
     ("terminal", &["text"]),
     ("console", &["inventory", "backends", "site", "terminal", "text"]),
     ("runtime", &["console", "inventory", "terminal", "text"]),
     ("lab", &[]),
-    ("cli", &["console", "inventory", "runtime", "lab", "backends", "site", "terminal", "text"]),
+    ("cli", &["console", "diagnose", "inventory", "runtime", "lab", "backends", "site", "terminal", "text"]),
 ];
 
 /// No source file is longer.

@@ -1,5 +1,6 @@
 //! Typed clients of the systems a site is made of: wire types, client, map. Knows [`crate::site`] and nobody else.
 
+pub mod dns;
 pub mod exit_node;
 pub mod http;
 pub mod opnsense;

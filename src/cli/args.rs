@@ -96,6 +96,8 @@ pub enum Verb {
         #[arg(short, long, value_enum, default_value_t)]
         output: Format,
     },
+    /// One name at every vantage point, beside what the index derives for it.
+    Resolve(ResolveArgs),
     /// One screen as text.
     Render(RenderArgs),
     /// Completions for a shell.
@@ -105,6 +107,28 @@ pub enum Verb {
     },
     /// The manual page, as roff.
     Man,
+}
+
+/// `resolve …`.
+#[derive(Debug, Args)]
+pub struct ResolveArgs {
+    /// TENANT/WORKLOAD, an address, or a whole name.
+    pub name: String,
+    /// Record type; without one PTR for an address, SOA for a reverse zone, else A.
+    #[arg(value_name = "TYPE")]
+    pub kind: Option<String>,
+    /// Ask from this tenant's VRF, whoever the name belongs to.
+    #[arg(long, value_name = "NAME")]
+    pub tenant: Option<String>,
+    /// Name on the internet that is asked for beside (default: example.com).
+    #[arg(long, value_name = "NAME")]
+    pub public: Option<String>,
+    /// Servers of this host, from another file than /etc/resolv.conf.
+    #[arg(long, value_name = "FILE")]
+    pub resolv_conf: Option<PathBuf>,
+    /// Form.
+    #[arg(short, long, value_enum, default_value_t)]
+    pub output: Format,
 }
 
 /// `render …`.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::args::{FaultAction, Global, LabAction, LabArgs, LabVerb};
 use super::{Code, Failure, open};
 use crate::lab::control::{self, Reply, Request};
+use crate::lab::perimeter::Release;
 use crate::lab::{Lab, LabError, LabOptions};
 use crate::runtime::clock;
 use crate::site::Site;
@@ -26,6 +27,8 @@ pub(super) async fn start(args: &LabArgs) -> Result<Lab, Failure> {
         seed: 1,
         clock: clock::system(),
         program,
+        second_half: false,
+        release: Release::default(),
         dir: None,
     };
     Lab::start(options).await.map_err(|e| failed(&e))

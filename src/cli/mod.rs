@@ -7,6 +7,7 @@ pub mod numbering;
 mod open;
 mod print;
 mod render;
+mod resolve;
 mod screen;
 mod snat;
 
@@ -24,6 +25,8 @@ use crate::site::names::TenantName;
 pub enum Code {
     /// No fault or warning.
     Ok,
+    /// A fault, a warning or a difference was found.
+    Found,
     /// Usage or configuration.
     Usage,
     /// Nothing found, but something unknown.
@@ -88,6 +91,7 @@ pub fn main() -> ExitCode {
 fn code(code: Code) -> ExitCode {
     ExitCode::from(match code {
         Code::Ok => 0,
+        Code::Found => 1,
         Code::Usage => 2,
         Code::Unknown => 3,
         Code::Signal(n) => n,
@@ -120,6 +124,7 @@ fn run(cli: Cli) -> Result<Code, Failure> {
             get::run(&global, kind, tenant.as_deref(), output, timeout)
         }
         Some(Verb::Snat { tenant, watch, output }) => snat::run(&global, tenant.as_deref(), watch, output),
+        Some(Verb::Resolve(request)) => resolve::run(&global, &request),
         Some(Verb::Render(request)) => render::run(&global, &request),
         Some(Verb::Completions { shell }) => {
             // Into memory first: the generator takes a closed pipe for a defect.

@@ -5,7 +5,9 @@ use std::net::Ipv4Addr;
 
 use serde_json::json;
 
+use super::names::{self, Names};
 use super::object;
+use super::perimeter::{self, Perimeter, Release};
 use super::sdn::{Kind, Sdn};
 use super::state::{ApiHealth, ExitNode, FrrUnit, Guest, Node, Object, Reach, Role, Storage, Task, Token, World, mix};
 
@@ -71,6 +73,8 @@ pub fn mobile(seed: u64, now: i64, secret: &str, tenants: Option<u32>, workloads
     world.sdn.version = 41;
     services(&mut world, now);
     tasks(&mut world, &plan, now);
+    world.names = names::build(&world, now);
+    world.perimeter = perimeter::build::build(&world, now, Release::default());
     world
 }
 
@@ -133,6 +137,8 @@ fn frame(seed: u64, booted: i64, secret: &str) -> World {
         tokens: BTreeMap::from([(TOKEN_ID.to_owned(), Token { secret: secret.to_owned(), role: Role::Administrator })]),
         api: ApiHealth { up: true, delay_ms: 0, tokens_known: true, unauthorized_delay_ms: 3000 },
         exit: exit_node(),
+        names: Names::default(),
+        perimeter: Perimeter::default(),
     }
 }
 
@@ -268,7 +274,8 @@ fn workload_guest(world: &World, tenant: &Tenant, ordinal: u32, workload: &str, 
     (vmid, guest)
 }
 
-fn uuid(world: &World, text: &str) -> String {
+/// A UUID that is always the same for a site and a text.
+pub(super) fn uuid(world: &World, text: &str) -> String {
     let (a, b) = (world.number(text), world.number(&format!("{text}/2")));
     let (time, mid, version) = (a >> 32, a >> 16 & 0xffff, a & 0xfff);
     format!("{time:08x}-{mid:04x}-4{version:03x}-{:04x}-{:012x}", 0x8000 | b >> 48 & 0x3fff, b & 0xffff_ffff_ffff)

@@ -14,7 +14,7 @@ use tokio::net::UnixListener;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use super::faults::SPECS;
+use super::faults::specs;
 use super::node::{self, Output, Run};
 use super::state::Reach;
 use super::{Shared, site_file};
@@ -170,7 +170,7 @@ async fn handle(shared: &Arc<Shared>, request: Request) -> Reply {
         Request::FaultOff { fault } => done(shared.fault_off(&fault)),
         Request::Faults => Reply::Faults {
             active: shared.faults(),
-            known: SPECS.iter().map(|spec| (spec.id.to_owned(), spec.title.to_owned())).collect(),
+            known: specs().map(|spec| (spec.id.to_owned(), spec.title.to_owned())).collect(),
         },
         Request::Enter => enter(shared).await,
         Request::Run(run) => Reply::Output(node::run(&shared.world(), shared.now(), &run)),

@@ -1,5 +1,4 @@
-//! The HTTPS front of the Proxmox API: HTTP/1.1 with real reason phrases, a hundred requests per connection, closed
-//! after every error (facts/proxmox.md §1).
+//! The HTTP front of the lab's APIs: each with its own ways of keeping and closing connections.
 
 use std::io;
 use std::sync::Arc;
@@ -7,31 +6,145 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use axum::body::{Body as HttpBody, to_bytes};
-use axum::http::header::{AUTHORIZATION, CONNECTION, CONTENT_TYPE, HeaderValue};
-use axum::http::{Request as HttpRequest, Response, StatusCode};
+use axum::http::header::{AUTHORIZATION, CONNECTION, CONTENT_TYPE, HeaderName, HeaderValue};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, Request as HttpRequest, Response, StatusCode};
 use hyper::body::Incoming;
 use hyper::ext::ReasonPhrase;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
+use serde_json::Value;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 
-use super::Shared;
-use super::pve::{self, Answer, Body, Request};
+use super::pve::{self, Body};
+use super::state::{ApiHealth, World};
+use super::{Shared, opnsense, pdns};
 
-/// Requests served on one connection before the server closes it.
-const PER_CONNECTION: u32 = 100;
 /// An idle connection lives this long.
 const IDLE: Duration = Duration::from_secs(5);
 /// Bytes of a request body that are looked at.
 const BODY_LIMIT: usize = 512 * 1024;
 
-/// Serves until `stop` turns true.
+/// An API of the lab.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Api {
+    /// Proxmox VE: real reason phrases, closed after every error (facts/proxmox.md §1).
+    Proxmox,
+    /// PowerDNS: one request a connection (facts/dns.md §1).
+    PowerDns,
+    /// OPNsense behind lighttpd (facts/opnsense.md §2).
+    Opnsense,
+}
+
+impl Api {
+    fn health(self, world: &World) -> ApiHealth {
+        match self {
+            Self::Proxmox => world.api,
+            Self::PowerDns => world.names.api,
+            Self::Opnsense => world.perimeter.api,
+        }
+    }
+
+    /// Requests served on one connection before the server closes it.
+    fn per_connection(self) -> u32 {
+        match self {
+            Self::Proxmox => 100,
+            Self::PowerDns => 1,
+            Self::Opnsense => 15,
+        }
+    }
+
+    /// Whether a host may connect at all.
+    fn admits(self, world: &World) -> bool {
+        self != Self::PowerDns || !world.names.api_denied
+    }
+}
+
+/// A request to one of the newer APIs after HTTP has been taken off.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Call {
+    /// `GET`, `POST`, …
+    pub(super) method: String,
+    /// Path, still percent-encoded.
+    pub(super) path: String,
+    /// Decoded query parameters in order.
+    pub(super) query: Vec<(String, String)>,
+    /// Headers.
+    pub(super) headers: HeaderMap,
+    /// Body.
+    pub(super) body: Vec<u8>,
+}
+
+impl Call {
+    /// A header, by its name in lower case.
+    pub(super) fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name).and_then(|value| value.to_str().ok())
+    }
+
+    /// A query parameter.
+    pub(super) fn param(&self, name: &str) -> Option<&str> {
+        self.query.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
+    }
+}
+
+/// The body of an [`Answer`].
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Payload {
+    /// JSON.
+    Json(Value),
+    /// JSON under another content type.
+    JsonAs(&'static str, Value),
+    /// Text of a content type.
+    Text(&'static str, String),
+    /// Nothing.
+    Empty,
+}
+
+/// What goes back.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Answer {
+    /// Status code.
+    pub(super) status: u16,
+    /// Reason phrase; `None` = the usual one.
+    pub(super) reason: Option<String>,
+    /// Headers besides content type and connection.
+    pub(super) headers: Vec<(&'static str, String)>,
+    /// Body.
+    pub(super) payload: Payload,
+}
+
+impl Answer {
+    /// An answer without additional headers.
+    pub(super) fn new(status: u16, payload: Payload) -> Self {
+        Self { status, reason: None, headers: Vec::new(), payload }
+    }
+
+    /// 200 and JSON.
+    pub(super) fn json(value: Value) -> Self {
+        Self::new(200, Payload::Json(value))
+    }
+}
+
+impl From<pve::Answer> for Answer {
+    fn from(answer: pve::Answer) -> Self {
+        let payload = match answer.body {
+            Body::Json(value) => Payload::JsonAs("application/json;charset=UTF-8", value),
+            Body::Text(text) => Payload::Text("", text),
+            Body::Empty => Payload::Empty,
+        };
+        Self { reason: Some(answer.reason), ..Self::new(answer.status, payload) }
+    }
+}
+
+/// Serves until `stop` turns true; without `tls` in plain text.
 pub(super) async fn serve(
+    api: Api,
     listener: TcpListener,
-    tls: TlsAcceptor,
+    tls: Option<TlsAcceptor>,
     shared: Arc<Shared>,
     mut stop: watch::Receiver<bool>,
 ) {
@@ -42,25 +155,39 @@ pub(super) async fn serve(
             Some(_) = connections.join_next(), if !connections.is_empty() => {}
             accepted = listener.accept() => {
                 let Ok((stream, _)) = accepted else { continue };
-                // A server that is down gives nothing back, not even a handshake.
-                if shared.world().api.up {
-                    connections.spawn(connection(stream, tls.clone(), Arc::clone(&shared)));
+                let world = shared.world();
+                if !api.admits(&world) {
+                    // A reset, and no HTTP at all.
+                    let _ = stream.set_zero_linger();
+                } else if api.health(&world).up {
+                    connections.spawn(connection(api, stream, tls.clone(), Arc::clone(&shared)));
                 }
+                // A server that is down gives nothing back, not even a handshake.
             }
         }
     }
     connections.shutdown().await;
 }
 
-async fn connection(stream: TcpStream, tls: TlsAcceptor, shared: Arc<Shared>) {
-    let Ok(stream) = tls.accept(stream).await else { return };
+async fn connection(api: Api, stream: TcpStream, tls: Option<TlsAcceptor>, shared: Arc<Shared>) {
+    match tls {
+        None => exchange(api, stream, shared).await,
+        Some(tls) => {
+            if let Ok(stream) = tls.accept(stream).await {
+                exchange(api, stream, shared).await;
+            }
+        }
+    }
+}
+
+async fn exchange(api: Api, stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static, shared: Arc<Shared>) {
     let served = Arc::new(AtomicU32::new(0));
     let service = service_fn(move |request| {
         let (shared, served) = (Arc::clone(&shared), Arc::clone(&served));
         async move {
             // A server that goes down gives no answer on the connections it had.
-            let answer = respond(&shared, request).await.ok_or(io::ErrorKind::ConnectionAborted)?;
-            let last = served.fetch_add(1, Ordering::Relaxed) + 1 >= PER_CONNECTION;
+            let answer = respond(api, &shared, request).await.ok_or(io::ErrorKind::ConnectionAborted)?;
+            let last = served.fetch_add(1, Ordering::Relaxed) + 1 >= api.per_connection();
             Ok::<_, io::Error>(response(answer, last))
         }
     });
@@ -73,33 +200,59 @@ async fn connection(stream: TcpStream, tls: TlsAcceptor, shared: Arc<Shared>) {
 }
 
 /// The answer; `None` while the server is down.
-async fn respond(shared: &Shared, request: HttpRequest<Incoming>) -> Option<Answer> {
+async fn respond(api: Api, shared: &Shared, request: HttpRequest<Incoming>) -> Option<Answer> {
     let world = shared.world();
-    if !world.api.up {
+    let health = api.health(&world);
+    if !health.up {
         return None;
     }
-    pause(world.api.delay_ms).await;
+    pause(health.delay_ms).await;
     let (parts, body) = request.into_parts();
-    let has_body = to_bytes(HttpBody::new(body), BODY_LIMIT).await.is_ok_and(|bytes| !bytes.is_empty());
-    let Some(path) = parts.uri.path().strip_prefix("/api2/json") else {
-        return Some(Answer { status: 501, reason: "not implemented".to_owned(), body: Body::Empty });
+    let body = to_bytes(HttpBody::new(body), BODY_LIMIT).await.map(|bytes| bytes.to_vec()).unwrap_or_default();
+    let now = shared.now();
+    let answer = match api {
+        Api::Proxmox => proxmox(&world, now, &parts, &body),
+        Api::PowerDns => pdns::answer(&world, now, &call(parts, body)),
+        Api::Opnsense => opnsense::answer(&world, now, &call(parts, body)),
     };
-    let authorization = parts.headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
-    let answer = pve::answer(
-        &world,
-        shared.now(),
-        &Request {
-            method: parts.method.as_str().to_owned(),
-            path: path.to_owned(),
-            query: parse_query(parts.uri.query().unwrap_or_default()),
-            authorization: authorization.map(str::to_owned),
-            has_body,
-        },
-    );
     if answer.status == 401 {
-        pause(world.api.unauthorized_delay_ms).await;
+        pause(health.unauthorized_delay_ms).await;
     }
     Some(answer)
+}
+
+fn call(parts: Parts, body: Vec<u8>) -> Call {
+    Call {
+        method: parts.method.as_str().to_owned(),
+        path: parts.uri.path().to_owned(),
+        query: parse_query(parts.uri.query().unwrap_or_default()),
+        headers: parts.headers,
+        body,
+    }
+}
+
+fn proxmox(world: &World, now: i64, parts: &Parts, body: &[u8]) -> Answer {
+    let Some(path) = parts.uri.path().strip_prefix("/api2/json") else {
+        let reason = Some("not implemented".to_owned());
+        return Answer {
+            reason,
+            headers: vec![("connection", "close".to_owned())],
+            ..Answer::new(501, Payload::Empty)
+        };
+    };
+    let authorization = parts.headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
+    let request = pve::Request {
+        method: parts.method.as_str().to_owned(),
+        path: path.to_owned(),
+        query: parse_query(parts.uri.query().unwrap_or_default()),
+        authorization: authorization.map(str::to_owned),
+        has_body: !body.is_empty(),
+    };
+    let mut answer = Answer::from(pve::answer(world, now, &request));
+    if answer.status >= 400 {
+        answer.headers.push(("connection", "close".to_owned()));
+    }
+    answer
 }
 
 async fn pause(milliseconds: u64) {
@@ -109,27 +262,33 @@ async fn pause(milliseconds: u64) {
 }
 
 fn response(answer: Answer, last: bool) -> Response<HttpBody> {
-    let (body, kind) = match answer.body {
-        Body::Json(value) => (value.to_string(), Some("application/json;charset=UTF-8")),
-        Body::Text(text) => (text, None),
-        Body::Empty => (String::new(), None),
+    let (body, kind) = match answer.payload {
+        Payload::Json(value) => (value.to_string(), "application/json"),
+        Payload::JsonAs(kind, value) => (value.to_string(), kind),
+        Payload::Text(kind, text) => (text, kind),
+        Payload::Empty => (String::new(), ""),
     };
     let mut response = Response::new(HttpBody::from(body));
     *response.status_mut() = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    if let Some(kind) = kind {
+    if !kind.is_empty() {
         response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(kind));
     }
-    if last || answer.status >= 400 {
+    for (name, value) in answer.headers {
+        if let Ok(value) = HeaderValue::try_from(value) {
+            response.headers_mut().append(HeaderName::from_static(name), value);
+        }
+    }
+    if last {
         response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
     }
-    if let Ok(reason) = ReasonPhrase::try_from(answer.reason.into_bytes()) {
+    if let Some(reason) = answer.reason.and_then(|reason| ReasonPhrase::try_from(reason.into_bytes()).ok()) {
         response.extensions_mut().insert(reason);
     }
     response
 }
 
 /// Decodes a query string; `;` separates pairs as well as `&`.
-fn parse_query(query: &str) -> Vec<(String, String)> {
+pub(super) fn parse_query(query: &str) -> Vec<(String, String)> {
     query
         .split(['&', ';'])
         .filter(|pair| !pair.is_empty())

@@ -8,11 +8,17 @@
 mod build;
 pub mod control;
 mod diff;
+mod dns;
 pub mod faults;
 mod http;
+pub mod names;
 pub mod node;
+mod opnsense;
+mod pdns;
+pub mod perimeter;
 pub mod pve;
 pub mod sdn;
+mod servers;
 mod site_file;
 pub mod state;
 pub mod tool;
@@ -24,12 +30,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
 use serde_json::Value;
-use tokio::net::{TcpListener, UnixListener};
+use tokio::net::UnixListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
+use dns::Change;
 use faults::{Fault, FaultError};
+use http::Api;
 use node::files::Files;
+use perimeter::Release;
+use servers::Addresses;
 use state::{Object, World};
 
 /// Where the lab takes the time from.
@@ -49,6 +59,10 @@ pub struct LabOptions {
     pub clock: Clock,
     /// The program that answers `lab-tool` and `lab-enter`: `deevnet-console` itself.
     pub program: PathBuf,
+    /// Whether PowerDNS, the perimeter and their two DNS servers are served and named in the site file as well.
+    pub second_half: bool,
+    /// Which release the perimeter's API speaks like.
+    pub release: Release,
     /// Directory to work in, made if it is not there and left behind; `None` = a temporary one, removed at the end.
     pub dir: Option<PathBuf>,
 }
@@ -104,6 +118,8 @@ struct Shifting {
     base: Arc<World>,
     active: Vec<Fault>,
     current: Arc<World>,
+    /// Counts changes by hand: what servers keep from before one is forgotten.
+    epoch: u64,
 }
 
 impl Shifting {
@@ -119,6 +135,7 @@ impl Shifting {
     /// Replaces the faults; nothing changes if one of them cannot be.
     fn set(&mut self, active: Vec<Fault>) -> Result<(), FaultError> {
         let before = std::mem::replace(&mut self.active, active);
+        self.epoch += 1;
         self.refresh().inspect_err(|_| self.active = before)
     }
 }
@@ -161,7 +178,22 @@ impl Shared {
     fn edit(&self, change: impl FnOnce(&mut World)) -> Result<(), FaultError> {
         let mut state = self.state();
         change(Arc::make_mut(&mut state.base));
+        state.epoch += 1;
         state.refresh()
+    }
+
+    /// The current world, and how often it was changed by hand.
+    fn epoch(&self) -> (u64, Arc<World>) {
+        let state = self.state();
+        (state.epoch, Arc::clone(&state.current))
+    }
+
+    /// Makes the change of a dynamic update under the faults that are on. What servers keep, they keep.
+    fn updated(&self, change: Change) {
+        let mut state = self.state();
+        change.apply(&mut Arc::make_mut(&mut state.base).names);
+        // The faults that are on had a target before, and an update takes none away.
+        let _ = state.refresh();
     }
 }
 
@@ -169,6 +201,7 @@ impl Shared {
 pub struct Lab {
     shared: Arc<Shared>,
     address: SocketAddr,
+    more: Option<Addresses>,
     identity: (String, String),
     stop: watch::Sender<bool>,
     servers: Vec<JoinHandle<()>>,
@@ -193,13 +226,15 @@ impl Lab {
         let dir = options.dir.unwrap_or_else(|| temporary.as_ref().map_or_else(PathBuf::new, |t| t.path().to_owned()));
         let now = (options.clock)().as_second();
         let secret = site_file::secret(options.seed, now);
-        let base = Arc::new(build::mobile(options.seed, now, &secret, options.tenants, options.workloads));
+        let mut base = build::mobile(options.seed, now, &secret, options.tenants, options.workloads);
+        base.perimeter.release = options.release;
+        let base = Arc::new(base);
         let current = Arc::clone(&base);
         let shared = Arc::new(Shared {
             clock: options.clock,
             dir,
             program: options.program,
-            state: Mutex::new(Shifting { base, active: Vec::new(), current }),
+            state: Mutex::new(Shifting { base, active: Vec::new(), current, epoch: 0 }),
             written: Mutex::new(Files::new()),
         });
         for fault in &options.faults {
@@ -207,18 +242,23 @@ impl Lab {
         }
         let identity = trust::make()?;
         site_file::write_tree(&shared, &identity.ca_pem, &secret)?;
-        let listener =
-            TcpListener::bind("127.0.0.1:0").await.map_err(LabError::io("cannot listen on", Path::new("127.0.0.1")))?;
-        let address = listener.local_addr().map_err(LabError::io("cannot listen on", Path::new("127.0.0.1")))?;
+        let (listener, address) = servers::listen().await?;
         let socket = control::socket(&shared.dir);
         let unix = UnixListener::bind(&socket).map_err(LabError::io("cannot listen on", &socket))?;
         let (stop, stopped) = watch::channel(false);
-        let servers = vec![
-            tokio::spawn(http::serve(listener, identity.acceptor, Arc::clone(&shared), stopped.clone())),
-            tokio::spawn(control::serve(unix, Arc::clone(&shared), stopped)),
+        let tls = identity.acceptor;
+        let proxmox = http::serve(Api::Proxmox, listener, Some(tls.clone()), Arc::clone(&shared), stopped.clone());
+        let mut servers = vec![
+            tokio::spawn(proxmox),
+            tokio::spawn(control::serve(unix, Arc::clone(&shared), stopped.clone())),
             written_ahead(Arc::clone(&shared)),
         ];
-        let lab = Self { shared, address, identity: (identity.ca_pem, identity.fingerprint), stop, servers, temporary };
+        let more = match options.second_half {
+            true => Some(servers::second_half(&shared, tls, &stopped, &mut servers).await?),
+            false => None,
+        };
+        let identity = (identity.ca_pem, identity.fingerprint);
+        let lab = Self { shared, address, more, identity, stop, servers, temporary };
         let site = lab.shared.dir.join("site.toml");
         std::fs::write(&site, lab.site_toml()).map_err(LabError::io("cannot write", &site))?;
         Ok(lab)
@@ -258,7 +298,36 @@ impl Lab {
     /// Text of a site file for this lab.
     #[must_use]
     pub fn site_toml(&self) -> String {
-        site_file::text(&self.shared.world(), &self.shared.dir, &self.proxmox_url(), &self.exit_node_command())
+        let (world, dir) = (self.shared.world(), &self.shared.dir);
+        let mut text = site_file::text(&world, dir, &self.proxmox_url(), &self.exit_node_command());
+        if let Some(at) = &self.more {
+            text.push_str(&site_file::second_half(&world, dir, at));
+        }
+        text
+    }
+
+    /// Origin of the PowerDNS API, e.g. `http://127.0.0.1:34568`; `None` without the second half.
+    #[must_use]
+    pub fn powerdns_url(&self) -> Option<String> {
+        self.more.map(|at| format!("http://{}", at.powerdns))
+    }
+
+    /// Origin of the OPNsense API; `None` without the second half.
+    #[must_use]
+    pub fn opnsense_url(&self) -> Option<String> {
+        self.more.map(|at| format!("https://{}", at.opnsense))
+    }
+
+    /// The authoritative DNS server, UDP and TCP; `None` without the second half.
+    #[must_use]
+    pub fn authoritative(&self) -> Option<SocketAddr> {
+        self.more.map(|at| at.authoritative)
+    }
+
+    /// The perimeter's resolver, UDP and TCP; `None` without the second half.
+    #[must_use]
+    pub fn resolver(&self) -> Option<SocketAddr> {
+        self.more.map(|at| at.resolver)
     }
 
     /// Switches a fault on, e.g. `snat-missing@eds`. On twice is on once.

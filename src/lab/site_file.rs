@@ -8,8 +8,11 @@ use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 
 use super::build::{ALIASES, EXIT_NODE, TOKEN_ID};
+use super::names::{NAMESERVER, UPDATE_NETWORKS};
 use super::node::PROGRAMS;
 use super::node::files::{self, Entry};
+use super::perimeter::build::TRANSIT;
+use super::servers::Addresses;
 use super::state::{World, mix};
 use super::{LabError, Shared, control};
 
@@ -31,7 +34,6 @@ pub(super) fn secret(seed: u64, now: i64) -> String {
 
 /// The site file's text.
 pub(super) fn text(world: &World, dir: &Path, url: &str, command: &[String]) -> String {
-    let quote = |text: &str| format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""));
     let path = |name: &str| quote(&dir.join(name).display().to_string());
     let command = command.iter().map(|word| quote(word)).collect::<Vec<_>>().join(", ");
     let aliases = ALIASES.iter().map(|(alias, node)| format!("{alias} = {}", quote(node)));
@@ -63,6 +65,31 @@ pub(super) fn text(world: &World, dir: &Path, url: &str, command: &[String]) -> 
     out
 }
 
+/// The sections of PowerDNS and the perimeter.
+pub(super) fn second_half(world: &World, dir: &Path, at: &Addresses) -> String {
+    let path = |name: &str| quote(&dir.join(name).display().to_string());
+    let networks = UPDATE_NETWORKS.iter().map(|network| quote(network)).collect::<Vec<_>>().join(", ");
+    format!(
+        "\n[powerdns]\nmode = \"api\"\nurl = \"http://{}\"\napi_key = {{ file = {} }}\ndns = \"{}\"\nnameserver = \
+         {}\nupdate_networks = [{networks}]\n\n[opnsense]\nurl = \"https://{}\"\nkey = {{ file = {} }}\nsecret = {{ file \
+         = {} }}\nca_file = {}\ntransit = \"{TRANSIT}\"\n\n[resolvers]\nperimeter = \"{}\"\nask = \"{}\"\n",
+        at.powerdns,
+        path("powerdns-key"),
+        at.authoritative,
+        quote(NAMESERVER.trim_end_matches('.')),
+        at.opnsense,
+        path("opnsense-key"),
+        path("opnsense-secret"),
+        path("ca.pem"),
+        world.exit.transit_gateway,
+        at.resolver,
+    )
+}
+
+fn quote(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
 /// Makes the lab's directory: certificate, token, the exit node's programs. Its files follow at the first login.
 pub(super) fn write_tree(shared: &Shared, ca_pem: &str, secret: &str) -> Result<(), LabError> {
     let dir = &shared.dir;
@@ -76,6 +103,11 @@ pub(super) fn write_tree(shared: &Shared, ca_pem: &str, secret: &str) -> Result<
     }
     write(&dir.join("ca.pem"), ca_pem, 0o644)?;
     write(&dir.join("proxmox-token"), &format!("{TOKEN_ID}={secret}\n"), 0o600)?;
+    let world = shared.world();
+    let (key, word) = &world.perimeter.credential;
+    for (name, text) in [("powerdns-key", &world.names.api_key), ("opnsense-key", key), ("opnsense-secret", word)] {
+        write(&dir.join(name), &format!("{text}\n"), 0o600)?;
+    }
     let program = shell_quote(&shared.program);
     let at = shell_quote(&socket);
     for name in PROGRAMS {

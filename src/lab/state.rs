@@ -8,6 +8,8 @@ use std::net::Ipv4Addr;
 
 use serde_json::{Map, Value};
 
+use super::names::Names;
+use super::perimeter::Perimeter;
 use super::sdn::Sdn;
 
 /// A JSON object with its keys in order.
@@ -44,6 +46,10 @@ pub struct World {
     pub api: ApiHealth,
     /// Kernel and FRR of the exit node, as far as they deviate from what the applied SDN asks for.
     pub exit: ExitNode,
+    /// PowerDNS.
+    pub names: Names,
+    /// OPNsense and its resolver.
+    pub perimeter: Perimeter,
 }
 
 /// A hypervisor.
@@ -168,8 +174,8 @@ impl std::fmt::Debug for Token {
     }
 }
 
-/// Behaviour of the API server.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Behaviour of an API server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ApiHealth {
     /// Connections are accepted and served.
     pub up: bool,

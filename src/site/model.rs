@@ -211,6 +211,8 @@ pub struct OpnsenseSite {
 pub struct ResolversSite {
     /// Resolver that workloads use.
     pub perimeter: IpAddr,
+    /// Where it is asked from here: its own port 53, unless the site says otherwise.
+    pub ask: SocketAddr,
     /// Resolver of the substrate.
     pub substrate: Option<IpAddr>,
 }

@@ -11,6 +11,7 @@ use std::time::Duration;
 use deevnet_console::backends::proxmox::Client;
 use deevnet_console::inventory::feed::{Clients, Clock, Feed};
 use deevnet_console::inventory::{Gap, GapKind, Inventory, Seen, SourceId, SourceStatus};
+use deevnet_console::lab::perimeter::Release;
 use deevnet_console::lab::{Lab, LabOptions};
 use deevnet_console::site::Site;
 use tokio::time::Instant;
@@ -108,6 +109,8 @@ pub async fn lab(tenants: Option<u32>, workloads: Option<u32>, clock: Clock) -> 
         seed: 7,
         clock,
         program: PathBuf::from(env!("CARGO_BIN_EXE_deevnet-console")),
+        second_half: false,
+        release: Release::default(),
         dir: None,
     };
     Lab::start(options).await.unwrap()
@@ -125,7 +128,7 @@ fn unread<T>(seen: &Seen<T>) -> bool {
 
 /// Whether nothing waits to be read for the first time.
 pub fn complete(inv: &Inventory) -> bool {
-    !inv.workloads.iter().any(|w| unread(&w.address) || unread(&w.pending))
+    !inv.workloads.iter().any(|w| unread(&w.address))
         && !inv.vnets.iter().any(|v| unread(&v.subnets) || v.nodes.iter().any(|(_, carries)| unread(carries)))
 }
 

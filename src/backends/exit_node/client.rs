@@ -20,8 +20,8 @@ const REFUSAL: &str = "deevnet-exit-node: refused: ";
 /// A client of one exit node. Cheap to make: it connects when it first reads.
 #[derive(Debug)]
 pub struct Client {
-    node: String,
-    runner: Runner,
+    pub(super) node: String,
+    pub(super) runner: Runner,
 }
 
 impl Client {
@@ -61,7 +61,7 @@ impl Client {
         self.runner.destination().to_owned()
     }
 
-    fn no_frame(&self, error: FrameError, output: &Output) -> Error {
+    pub(super) fn no_frame(&self, error: FrameError, output: &Output) -> Error {
         let destination = self.destination();
         match error {
             FrameError::Truncated { have, want } => Error::Truncated { destination, have, want },

@@ -135,6 +135,12 @@ pub enum Error {
         /// Which field.
         field: &'static str,
     },
+    /// A DNS question that must not be sent.
+    #[error("a DNS question's {field} holds what is not sent to a node")]
+    Question {
+        /// Which field.
+        field: &'static str,
+    },
     /// This machine failed.
     #[error("{what}: {why}")]
     Local {
@@ -180,6 +186,7 @@ impl Error {
             Self::HelperVersion { .. } => format!("install this console's helper at {}", super::helper::INSTALL_PATH),
             Self::Refused { .. } => "compare the helper on the node with this console's".to_owned(),
             Self::Lookup { .. } => "use letters, digits, dot, dash and underscore".to_owned(),
+            Self::Question { .. } => "ask for a name of letters, digits, dot, dash and underscore".to_owned(),
             Self::Local { .. } => "see the message".to_owned(),
         }
     }

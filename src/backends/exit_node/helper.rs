@@ -19,6 +19,9 @@ pub const INSTALL_PATH: &str = "/usr/local/sbin/deevnet-exit-node";
 /// The command line that is run on the node, word by word.
 pub const COMMAND: [&str; 5] = ["sh", "-s", "--", "read", "-"];
 
+/// The same for DNS questions from inside VRFs.
+pub const PROBE_DNS: [&str; 6] = ["sh", "-s", "--", "probe", "dns", "-"];
+
 /// Most questions of one reading.
 pub const MAX_LOOKUPS: usize = 8192;
 
@@ -69,7 +72,7 @@ impl LookupRequest {
     }
 }
 
-fn is_word(text: &str, longest: usize) -> bool {
+pub(super) fn is_word(text: &str, longest: usize) -> bool {
     (1..=longest).contains(&text.len())
         && !text.starts_with(['.', '-'])
         && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"._-".contains(&b))
@@ -78,10 +81,15 @@ fn is_word(text: &str, longest: usize) -> bool {
 /// What goes to stdin of [`COMMAND`]: the script, then the questions as the stdin of its `main`.
 #[must_use]
 pub fn stream(lookups: &[LookupRequest]) -> Vec<u8> {
+    stream_of(lookups.iter().map(LookupRequest::argument))
+}
+
+/// The same with any lines, which are checked already: none may be [`END_OF_LOOKUPS`].
+pub(super) fn stream_of(lines: impl Iterator<Item = String>) -> Vec<u8> {
     let body = SCRIPT.strip_suffix(LAST_LINE).unwrap_or(SCRIPT);
     let mut text = format!("{body}\nmain \"$@\" <<'{END_OF_LOOKUPS}'\n");
-    for lookup in lookups {
-        text.push_str(&lookup.argument());
+    for line in lines {
+        text.push_str(&line);
         text.push('\n');
     }
     text.push_str(END_OF_LOOKUPS);
@@ -98,6 +106,7 @@ mod tests {
         assert!(SCRIPT.contains(&format!("\nVERSION={VERSION}\n")));
         assert!(SCRIPT.contains(&format!("\nINSTALLED={INSTALL_PATH}\n")));
         assert!(SCRIPT.contains(&format!("\nMAX_LOOKUPS={MAX_LOOKUPS}\n")));
+        assert!(SCRIPT.contains(&format!("\nMAX_QUESTIONS={}\n", super::super::MAX_QUESTIONS)));
         assert!(SCRIPT.ends_with(LAST_LINE), "a cut script must not run: main is called by its last line");
         assert_eq!(SCRIPT.matches("\nmain \"$@\"").count(), 1);
     }

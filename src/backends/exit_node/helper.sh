@@ -3,10 +3,12 @@
 #
 #   deevnet-exit-node version
 #   deevnet-exit-node read [LOOKUP...|-]     one reading of the whole node, as one frame on stdout
-#   deevnet-exit-node probe ...              reserved; refused by this version
+#   deevnet-exit-node probe dns VRF SERVER NAME TYPE | -
+#                                            DNS questions asked from inside a VRF, as one frame on stdout
 #
 # LOOKUP is NAME/DESTINATION/SOURCE/INTERFACE, "-" for a source or interface that is not given; "-" alone takes one
 # LOOKUP a line from stdin. Reading changes nothing on the node but a temporary directory, removed at the end.
+# A probe sends packets and changes nothing either; "-" takes one question a line, VRF SERVER NAME TYPE, from stdin.
 # Runs installed (through sudo) or from the stdin of "sh -s". docs/exit-node-access.md says what each part needs.
 #
 # Exit: 0 a frame was written, 1 it could not be, 2 the arguments were refused.
@@ -14,6 +16,7 @@
 VERSION=1
 INSTALLED=/usr/local/sbin/deevnet-exit-node
 MAX_LOOKUPS=8192
+MAX_QUESTIONS=32
 
 say() { printf 'deevnet-exit-node: %s\n' "$1" >&2; }
 refuse() { say "refused: $1"; exit 2; }
@@ -36,6 +39,15 @@ is_ipv4() {
     rest=${rest#*.}
     [ "${#octet}" -le 3 ] && [ "$octet" -le 255 ] || return 1
   done
+}
+
+is_dns_name() { # absolute, with or without its last dot; nothing dig could take for an option
+  case $1 in '' | *[!A-Za-z0-9._/-]* | [./+-]* | *..*) return 1 ;; esac
+  [ "${#1}" -le 253 ]
+}
+is_dns_type() {
+  case $1 in '' | *[!A-Z0-9]* | [0-9]* | ANY | AXFR | IXFR) return 1 ;; esac
+  [ "${#1}" -le 10 ]
 }
 
 add_lookup() { # add_lookup NAME/DST/SRC/IIF: checks it and appends a line to the batch for ip
@@ -114,12 +126,15 @@ make_dir() {
   trap 'exit 1' HUP INT TERM PIPE
 }
 
-# Runs the installed helper as root; its frame becomes ours. One attempt, since sudo logs each refusal.
+# elevate FILE SUBCOMMAND...: runs the installed helper as root with FILE on stdin; its frame becomes ours. One attempt,
+# since sudo logs each refusal.
 elevate() {
   [ -x "$INSTALLED" ] || return 1
   command -v sudo >/dev/null 2>&1 || return 1
+  stdin=$1
+  shift
   # shellcheck disable=SC2024 # the files are ours, not root's
-  timeout -k 1 25 sudo -n "$INSTALLED" read - <"$dir/lookups" >"$dir/frame" 2>"$dir/sudo"
+  timeout -k 1 25 sudo -n "$INSTALLED" "$@" - <"$stdin" >"$dir/frame" 2>"$dir/sudo"
   magic=
   while read -r magic form version rest && [ "$magic" != %deevnet-exit-node ]; do :; done <"$dir/frame"
   if [ "$magic" = %deevnet-exit-node ] && [ "$form" = 1 ] && [ "$version" = "$VERSION" ]; then
@@ -184,8 +199,8 @@ read_sdn() { # the first line alone
 
 # The frame: a header that says how long each part is, then the parts.
 #   %deevnet-exit-node 1 VERSION / NAME CODE OUT-BYTES ERR-BYTES ... / empty line / bytes / %end
-emit() {
-  parts="meta ip tables proc unit vtysh frr-conf frr-local nft legacy sdn"
+emit() { # emit PARTS
+  parts=$1
   files=
   for part in $parts; do
     [ -e "$dir/$part.r" ] || record "$part" 1 "it left no result"
@@ -221,7 +236,7 @@ read_node() {
   wait
   record meta 0 ""
   printf 'began %s\nuser %s\neuid %s\nlookups %s\nsudo %s\n' "$began" "$user" "$euid" "$lookups" "$can_sudo" >"$dir/meta.o"
-  emit
+  emit "meta ip tables proc unit vtysh frr-conf frr-local nft legacy sdn"
 }
 
 read_command() {
@@ -239,10 +254,58 @@ read_command() {
   euid=$(id -u)
   user=${SUDO_USER:-$(id -un)}
   if [ "$euid" != 0 ]; then
-    elevate && return 0
+    elevate "$dir/lookups" read && return 0
     ask_sudo
   fi
   read_node
+}
+
+add_question() { # add_question VRF SERVER NAME TYPE
+  [ "$#" = 4 ] || refuse "a question needs four words: VRF SERVER NAME TYPE"
+  is_interface "$1" || refuse "a question's VRF is not an interface name"
+  is_ipv4 "$2" || refuse "a question's server is not an IPv4 address"
+  is_dns_name "$3" || refuse "a question's name may hold A-Z a-z 0-9 . _ / - only, at most 253"
+  is_dns_type "$4" || refuse "a question's type is not a record type"
+  questions=$((questions + 1))
+  [ "$questions" -le "$MAX_QUESTIONS" ] || refuse "more than $MAX_QUESTIONS questions"
+  printf '%s %s %s %s\n' "$1" "$2" "$3" "$4" >>"$dir/questions"
+}
+# ask_dns PART VRF SERVER NAME TYPE: two tries of 2 s. A chain of commands, one right: to enter the VRF.
+ask_dns() {
+  if ! command -v dig >/dev/null 2>&1; then
+    record "$1" missing "dig: not found"
+  elif [ ! -e "/proc/sys/net/ipv4/conf/$2" ]; then
+    record "$1" missing "$2: no such VRF on this node"
+  else
+    run_root "$1" 8 ip vrf exec "$2" dig -r +tries=2 +time=2 +nocookie +bufsize=1232 "@$3" -q "$4." -t "$5" -c IN
+  fi
+}
+probe_dns() {
+  dir='' questions=0 can_sudo=0 sudo_said=''
+  make_dir
+  : >"$dir/questions"
+  if [ "$#" = 1 ] && [ "$1" = - ]; then
+    # A fifth word and what follows it end up in rest, and refuse the question.
+    while read -r vrf server name type rest; do add_question "$vrf" "$server" "$name" "$type" ${rest:+"$rest"}; done
+  else
+    add_question "$@"
+  fi
+  euid=$(id -u)
+  if [ "$euid" != 0 ]; then
+    elevate "$dir/questions" probe dns && return 0
+    ask_sudo
+  fi
+  began=$(date +%s.%N)
+  parts=meta question=0
+  while read -r vrf server name type; do
+    ask_dns "q$question" "$vrf" "$server" "${name%.}" "$type" &
+    parts="$parts q$question"
+    question=$((question + 1))
+  done <"$dir/questions"
+  wait
+  record meta 0 ""
+  printf 'began %s\neuid %s\nquestions %s\n' "$began" "$euid" "$questions" >"$dir/meta.o"
+  emit "$parts"
 }
 
 main() {
@@ -252,14 +315,18 @@ main() {
   export PATH LC_ALL
   unset IFS ENV BASH_ENV CDPATH GREP_OPTIONS VTYSH_PAGER
   umask 077
-  [ "$#" -ge 1 ] || refuse "a subcommand is needed: version, read"
+  [ "$#" -ge 1 ] || refuse "a subcommand is needed: version, read, probe"
   subcommand=$1
   shift
   case $subcommand in
     version) printf '%s\n' "$VERSION" ;;
     read) read_command "$@" ;;
-    probe) refuse "probe is not part of version $VERSION" ;;
-    *) refuse "unknown subcommand; known are version, read" ;;
+    probe)
+      [ "${1-}" = dns ] || refuse "unknown probe; known is dns"
+      shift
+      probe_dns "$@"
+      ;;
+    *) refuse "unknown subcommand; known are version, read, probe" ;;
   esac
 }
 

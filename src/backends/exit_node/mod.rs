@@ -11,7 +11,10 @@ pub mod frame;
 pub mod helper;
 pub mod model;
 pub mod parse;
+mod probe;
+mod probe_dig;
 pub mod transport;
 
 pub use assemble::reading;
 pub use client::Client;
+pub use probe::{ACCESS as PROBE_DNS_ACCESS, MAX_QUESTIONS, VrfFailure, VrfQuestion};

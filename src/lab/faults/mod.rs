@@ -1,6 +1,7 @@
 //! What can be broken in the lab: one table, one function a fault. A fault changes the world both sources answer
 //! from; switching it off computes that world anew without it, so that nothing is left behind.
 
+mod outside;
 mod table;
 
 use super::build::{ALIASES, SERVICE_NODE};
@@ -8,6 +9,11 @@ use super::sdn::Kind;
 use super::state::World;
 
 pub use table::SPECS;
+
+/// Every fault, in the order in which several are applied.
+pub fn specs() -> impl DoubleEndedIterator<Item = &'static Spec> {
+    SPECS.iter().chain(outside::SPECS)
+}
 
 /// What a fault is about, and so what may stand after its `@`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,8 +88,7 @@ impl FaultError {
     pub fn help(&self) -> String {
         match self {
             Self::Unknown { id } => {
-                let near = SPECS
-                    .iter()
+                let near = specs()
                     .map(|spec| spec.id)
                     .max_by(|a, b| strsim::jaro_winkler(a, id).total_cmp(&strsim::jaro_winkler(b, id)));
                 format!("did you mean {:?}? `lab fault list` names them all", near.unwrap_or_default())
@@ -104,7 +109,7 @@ impl Fault {
             Some((id, target)) => (id, Some(target.to_owned())),
             None => (text, None),
         };
-        let Some(spec) = SPECS.iter().find(|spec| spec.id == id) else {
+        let Some(spec) = specs().find(|spec| spec.id == id) else {
             return Err(FaultError::Unknown { id: id.to_owned() });
         };
         // A node goes by its alias too.
@@ -158,7 +163,7 @@ impl Fault {
     }
 
     fn key(&self) -> (usize, Option<&str>) {
-        let place = SPECS.iter().position(|spec| spec.id == self.spec.id).unwrap_or(usize::MAX);
+        let place = specs().position(|spec| spec.id == self.spec.id).unwrap_or(usize::MAX);
         (place, self.target.as_deref())
     }
 }
@@ -217,8 +222,8 @@ mod tests {
 
     #[test]
     fn ids_are_unique_and_described() {
-        for (at, spec) in SPECS.iter().enumerate() {
-            assert!(SPECS[..at].iter().all(|other| other.id != spec.id), "{} is there twice", spec.id);
+        for (at, spec) in specs().enumerate() {
+            assert!(specs().take(at).all(|other| other.id != spec.id), "{} is there twice", spec.id);
             assert!(!spec.title.is_empty() && !spec.changes.is_empty(), "{} is not described", spec.id);
         }
     }

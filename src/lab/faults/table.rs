@@ -10,7 +10,7 @@ use crate::lab::object;
 use crate::lab::sdn::Kind;
 use crate::lab::state::{FrrUnit, Guest, Isolation, LocalStanza, Reach, Role, SnatState, VrfDefault, World};
 
-/// Every fault, in the order in which several are applied.
+/// Faults of the cluster and its exit node: what Proxmox and the node itself can show.
 pub const SPECS: &[Spec] = &[
     Spec {
         id: "transit-forwarding-off",

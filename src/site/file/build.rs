@@ -1,11 +1,12 @@
 //! From checked values to a [`Site`], with the rules that concern more than one value.
 
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 
 use super::reader::{Fields, Reader};
 use super::report::Problem;
 use super::text_of;
-use super::values::{Aliases, Origin};
+use super::values::{Aliases, DNS_PORT, Origin};
 use crate::site::model::{
     BootstrapSite, ExitNodeSite, NumberingPlan, OpnsenseSite, PowerDnsMode, PowerDnsSite, ProxmoxSite, RegistrySite,
     ResolversSite, Site, Trust,
@@ -257,7 +258,9 @@ fn opnsense(fields: &Fields, nodes: &Option<Vec<ExitNodeSite>>, findings: &mut F
 }
 
 fn resolvers(fields: &Fields) -> Option<ResolversSite> {
-    Some(ResolversSite { perimeter: fields.get("perimeter")?, substrate: fields.get("substrate") })
+    let perimeter = fields.get("perimeter")?;
+    let ask = fields.get("ask").unwrap_or(SocketAddr::new(perimeter, DNS_PORT));
+    Some(ResolversSite { perimeter, ask, substrate: fields.get("substrate") })
 }
 
 fn bootstrap(fields: &Fields, findings: &mut Findings) -> Option<BootstrapSite> {

@@ -267,6 +267,7 @@ pub static SITE: &[Section] = &[
         "resolvers; without it names are not resolved",
         &[
             key("perimeter", Ip, Required, "resolver that workloads use"),
+            key("ask", DnsServer, Optional, "where that resolver is asked from here; its own port 53 without it"),
             key("substrate", Ip, Optional, "resolver of the machines below the tenants"),
         ],
     ),

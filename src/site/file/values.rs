@@ -14,6 +14,9 @@ use super::report::Problem;
 use crate::site::model::{SecretSource, Transport};
 use crate::site::text::nearest;
 
+/// Port of a DNS server that names none.
+pub(crate) const DNS_PORT: u16 = 53;
+
 /// Where relative paths start from.
 pub(crate) struct Base {
     /// The file's directory.
@@ -199,7 +202,6 @@ fn aliases(node: &Node<'_>) -> Result<Aliases, Problem> {
 }
 
 fn dns_server(node: &Node<'_>) -> Result<SocketAddr, Problem> {
-    const DNS_PORT: u16 = 53;
     let text = text(node, Kind::DnsServer)?;
     text.parse::<SocketAddr>().or_else(|_| text.parse::<IpAddr>().map(|ip| SocketAddr::new(ip, DNS_PORT))).map_err(
         |_| {

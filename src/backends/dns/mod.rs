@@ -1,0 +1,17 @@
+//! DNS as a tool of diagnosis: one question to one server, with everything visible.
+//!
+//! [`ask`] uses sockets of its own, so that flags, sections, extended errors and the way a question failed stay apart
+//! (a library's resolver folds them, `facts/hickory.md`). [`system::SystemResolver`] asks the way programs on this host
+//! do. Every question here is a probe: it changes nothing, and it is sent each time.
+
+mod ask;
+mod error;
+mod model;
+mod name;
+pub mod system;
+mod wire;
+
+pub use ask::{ACCESS, Clock, Edns, Query, Transport, ask};
+pub use error::{Failure, Strays};
+pub use model::{Answer, Data, ExtendedError, Flags, Rcode, Record, RecordType, Soa, Via, text_of_bytes};
+pub use name::{DnsName, NameError};

@@ -1,0 +1,3 @@
+//! Diagnosis: facts are collected from every place that can say something, then judged by pure functions.
+
+pub mod resolve;
