@@ -181,6 +181,10 @@ fn what_is_not_known_is_said_and_ends_with_3() {
     let table = lab.run(&["get", "tenants"]);
     assert_eq!(table.out, "", "nothing is known, so nothing is printed");
     assert!(table.err.contains("tenants are unknown"), "{}", table.err);
+    assert!(table.err.contains("  help: "), "{}", table.err);
+    let board = lab.run(&["render", "board", "--tenant", "eds", "--size", "80x24"]);
+    assert_eq!(board.code, 0, "nobody knows that there is no eds: {}", board.err);
+    assert!(board.out.contains("Tenants › eds") && board.out.contains("no answer"), "{}", board.out);
     lab.fault("off", "pve-down");
     lab.fault("on", "pve-denied");
     let denied = lab.json(&["get", "workloads", "-o", "json"]);
@@ -196,6 +200,17 @@ fn what_is_not_known_is_said_and_ends_with_3() {
     assert_eq!(lab.run(&["get", "vnets"]).code, 0, "what Proxmox alone knows is known");
     lab.fault("off", "exit-denied");
     assert_eq!(lab.run(&["get", "tenants"]).code, 0);
+}
+
+#[test]
+fn a_name_that_the_site_keeps_is_warned_of() {
+    let lab = Lab::start(&["--tenants", "1", "--workloads", "1"]);
+    let kept = lab.run(&["numbering", "7", "--name", "api"]);
+    assert_eq!(kept.code, 0);
+    assert!(kept.err.contains("reserved_names"), "{}", kept.err);
+    assert_eq!(lab.run(&["numbering", "7", "--name", "radio"]).err, "");
+    let waits = lab.run(&["get", "pending"]).err;
+    assert!(waits.contains("No SDN edit waits") && !waits.contains("warning"), "{waits}");
 }
 
 #[test]

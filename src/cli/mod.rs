@@ -19,6 +19,8 @@ use clap::{CommandFactory, Parser};
 use crate::text::clean_lines;
 use args::{Cli, Format, Verb};
 
+use crate::site::names::TenantName;
+
 /// Exit codes (design §4). When several apply: 2 › 4 › 1 › 3.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Code {
@@ -158,6 +160,10 @@ fn numbers(global: &args::Global, index: Option<u64>, name: Option<&str>, output
         Format::Yaml => numbering::Format::Yaml,
     };
     let text = numbering::numbering(&request, format).map_err(|e| Failure::usage(e.to_string(), e.help()))?;
+    let conflicts = name.and_then(|n| n.parse::<TenantName>().ok()).map(|n| n.conflicts(&site.numbering, [], []));
+    for conflict in conflicts.into_iter().flatten() {
+        open::warn(&format!("{conflict}; {}", conflict.help()));
+    }
     std::io::stdout().write_all(text.as_bytes())?;
     Ok(Code::Ok)
 }

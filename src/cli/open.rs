@@ -42,6 +42,12 @@ pub(super) fn warn(text: &str) {
     let _ = writeln!(std::io::stderr(), "warning: {}", crate::text::clean_lines(text));
 }
 
+/// One line on stderr about what is as it should be.
+pub(super) fn note(text: &str) {
+    use std::io::Write as _;
+    let _ = writeln!(std::io::stderr(), "{text}");
+}
+
 /// A runtime for the engine.
 pub(super) fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
     tokio::runtime::Builder::new_multi_thread()

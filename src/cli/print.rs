@@ -55,11 +55,15 @@ pub(super) fn table(
     let def = lists::def(list_of(kind));
     if let Err(gap) = known {
         super::open::warn(&format!("{} are unknown: {}", kind.word(), gap.why));
+        let mut errors = inv.sources.iter().filter_map(|(_, health)| health.error.as_ref());
+        if let Some(help) = errors.find(|e| e.text == gap.why).and_then(|e| e.help.as_ref()) {
+            super::open::note(&format!("  help: {help}"));
+        }
         return Ok(());
     }
     let rows = rows(def, Cx { inv, now }, tenant);
     if rows.is_empty() {
-        super::open::warn(def.empty);
+        super::open::note(def.empty);
     }
     let widths: Vec<usize> = def
         .columns

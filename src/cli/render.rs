@@ -41,16 +41,7 @@ fn size(text: &str) -> Result<(u16, u16), Failure> {
 
 /// The screen called `word`: a place, or a list at full width.
 fn screen_of(request: &RenderArgs, inv: &Inventory) -> Result<Screen, Failure> {
-    let tenant = || -> Result<Arc<str>, Failure> {
-        let named = request.tenant.as_deref();
-        let found = named.map_or_else(|| inv.tenants.first(), |n| inv.tenant(n));
-        found.map(|t| Arc::clone(&t.name)).ok_or_else(|| {
-            Failure::usage(
-                named.map_or_else(|| "there is no tenant to show".to_owned(), |n| format!("no tenant is called {n:?}")),
-                "see `get tenants`",
-            )
-        })
-    };
+    let tenant = || tenant_of(request.tenant.as_deref(), inv);
     Ok(match request.screen.as_str() {
         "tenants" => Screen::Tenants,
         "board" => Screen::Board { tenant: tenant()? },
@@ -64,6 +55,19 @@ fn screen_of(request: &RenderArgs, inv: &Inventory) -> Result<Screen, Failure> {
             Screen::List { list, scope }
         }
     })
+}
+
+/// The tenant of the screen: the one named, or the first. One that is named is shown as unknown while nobody can tell
+/// whether there is one.
+fn tenant_of(named: Option<&str>, inv: &Inventory) -> Result<Arc<str>, Failure> {
+    match (named, inv.tenants.first(), &inv.tenants_gap) {
+        (Some(name), ..) => get::known_tenant(inv, name).map(|()| name.into()),
+        (None, Some(first), _) => Ok(Arc::clone(&first.name)),
+        (None, None, Some(gap)) => {
+            Err(Failure::usage(format!("tenants are unknown: {}", gap.why), "name one with --tenant"))
+        }
+        (None, None, None) => Err(Failure::usage("there is no tenant to show", "see `get tenants`")),
+    }
 }
 
 fn list_of(word: &str) -> Result<ListId, Failure> {

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use super::theme::Role;
-use crate::inventory::{Class, Gap, Inventory, ObjectId, SourceId};
+use crate::inventory::{Class, Gap, GapKind, Inventory, ObjectId, SourceId};
 
 /// The lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -93,7 +93,10 @@ impl Cell {
     /// Not known.
     #[must_use]
     pub fn gap(gap: &Gap) -> Self {
-        Self::state(Class::Unknown, gap.word())
+        match gap.kind {
+            GapKind::Off => Self::muted(gap.word()),
+            _ => Self::state(Class::Unknown, gap.word()),
+        }
     }
 }
 

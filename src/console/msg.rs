@@ -46,6 +46,11 @@ impl Notice {
         Self { class: Class::Info, text: text.into() }
     }
 
+    /// Something that goes on until the next picture.
+    pub fn progress(text: impl Into<String>) -> Self {
+        Self { class: Class::Progress, text: text.into() }
+    }
+
     /// Something that was not done, and why.
     pub fn warning(text: impl Into<String>) -> Self {
         Self { class: Class::Warning, text: text.into() }

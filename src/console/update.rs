@@ -16,7 +16,7 @@ use super::keymap::{self, Found, Mode};
 use super::model::{Layout, Model, Overlay, Screen};
 use super::msg::{Effect, Msg, Notice};
 use super::{nav, select};
-use crate::inventory::Inventory;
+use crate::inventory::{Class, Inventory};
 use crate::terminal::input::{Input, Key, KeyCode};
 
 /// Longest key sequence that is waited for.
@@ -80,7 +80,16 @@ fn finish(model: &mut Model, effects: &mut Vec<Effect>) {
 fn take_inventory(model: &mut Model, inv: Arc<Inventory>) {
     let before = model.inv.replace(inv);
     if model.frozen.is_none() {
+        give_way(model, before.as_deref());
         select::picture_changed(model, before);
+    }
+}
+
+/// What was last said gives way to a finding that came since, and "reading again" to what was read.
+fn give_way(model: &mut Model, before: Option<&Inventory>) {
+    let news = model.inv.as_deref().map(|i| &i.attention) != before.map(|i| &i.attention);
+    if model.notice.as_ref().is_some_and(|n| n.class == Class::Progress || n.class == Class::Info && news) {
+        model.notice = None;
     }
 }
 

@@ -171,6 +171,8 @@ pub enum SourceStatus {
     Denied,
     /// No data and no answer.
     Failed,
+    /// Never asked: this version has no client for it.
+    Unread,
 }
 
 impl SourceHealth {
@@ -219,6 +221,7 @@ impl SourceHealth {
         let late = self.observed_at.map(|at| now.duration_since(at) > self.fresh_bound());
         match (&self.error, late) {
             (Some(e), _) if e.kind == GapKind::Denied => SourceStatus::Denied,
+            (Some(e), None) if e.kind == GapKind::NotRead => SourceStatus::Unread,
             (Some(_), None) => SourceStatus::Failed,
             (None, None) => SourceStatus::Loading,
             (Some(_), Some(_)) | (None, Some(true)) => SourceStatus::Stale,

@@ -81,7 +81,7 @@ impl PlacesError {
     }
 }
 
-const NO_SITE: &str = "`deevnet-console init` writes one with you; `deevnet-console demo` needs none";
+const NO_SITE: &str = "docs/configuration.md has one to start from; `deevnet-console demo` needs none";
 
 fn shown(path: &Path) -> String {
     printable(&path.display().to_string())
@@ -250,7 +250,7 @@ mod tests {
     fn no_site_at_all_is_said_with_the_way_to_one() {
         let (_dir, places) = places(&[]);
         for wanted in [None, Some("mobile")] {
-            assert!(places.choose(wanted, None).unwrap_err().help().contains("deevnet-console init"));
+            assert!(places.choose(wanted, None).unwrap_err().help().contains("docs/configuration.md"));
         }
     }
 }

@@ -29,7 +29,7 @@ impl TerminalError {
     #[must_use]
     pub const fn help(&self) -> &'static str {
         match self {
-            Self::NoTty(_) => "log in with a terminal (ssh -t), or use a verb such as `get` or `check`",
+            Self::NoTty(_) => "log in with a terminal (ssh -t), or use a verb such as `get` or `render`",
             Self::Unsuitable { .. } => "set TERM to what your terminal is (such as xterm-256color), or use a verb",
             Self::Refused { .. } => "check that the session is still connected, then start again",
         }

@@ -76,7 +76,7 @@ pub enum Error {
         why: String,
     },
     /// It ran, and no frame came.
-    #[error("{destination} answered without a reading (exit code {code}): {said}")]
+    #[error("{said} ({destination} ended with exit code {code} and no reading)")]
     NoFrame {
         /// Destination.
         destination: String,

@@ -169,7 +169,10 @@ fn document(inv: &Inventory, kind: Kind, list: &Seen<Vec<Value>>, now: Timestamp
 }
 
 /// An unknown tenant is an error only where the tenants are known.
-fn known_tenant(inv: &Inventory, name: &str) -> Result<(), Failure> {
+///
+/// # Errors
+/// When the tenants were read and `name` is none of them; the help names the nearest.
+pub(super) fn known_tenant(inv: &Inventory, name: &str) -> Result<(), Failure> {
     if inv.tenants_gap.is_some() || inv.tenant(name).is_some() {
         return Ok(());
     }

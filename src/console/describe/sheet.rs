@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::TextLine;
-use crate::inventory::{Class, FieldDiff, Gap, Seen};
+use crate::inventory::{Class, FieldDiff, Gap, GapKind, Seen};
 
 /// A description: headed parts of labelled facts.
 #[derive(Debug, Clone, PartialEq)]
@@ -100,7 +100,8 @@ impl Sheet {
 
     /// Something unknown, with the reason.
     pub(super) fn gap(&mut self, key: &str, label: &str, gap: &Gap) {
-        self.line(label, &format!("{}: {}", gap.word(), gap.why), Some(Class::Unknown));
+        let class = (gap.kind != GapKind::Off).then_some(Class::Unknown);
+        self.line(label, &format!("{}: {}", gap.word(), gap.why), class);
         self.keep(key, Value::Null);
         self.unknown.insert(key.to_owned(), json!(clean(&gap.why)));
     }

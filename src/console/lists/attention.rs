@@ -1,9 +1,11 @@
 //! What needs a human now: one row a cause.
 
+use std::sync::LazyLock;
+
 use super::super::list::{Align, Cell, Column, Cx, ListDef, ListId, SortKey};
 use super::{by_class, fixed, maybe, none, number, word, words};
 use crate::console::widgets::format;
-use crate::inventory::{Attention, Inventory, ObjectId};
+use crate::inventory::{Attention, Gap, GapKind, Inventory, ObjectId, SourceId};
 
 /// Definition.
 pub static DEF: ListDef = ListDef {
@@ -18,10 +20,20 @@ pub static DEF: ListDef = ListDef {
     tenant_of: |inv, i| inv.attention.get(i).and_then(|a| a.affects.first()).map(|t| &**t),
     cell,
     sort_key,
-    gap: |_| None,
+    gap: nothing_read,
     detail,
     empty: "Nothing needs a human in what was read.",
 };
+
+static UNREAD: LazyLock<Gap> = LazyLock::new(|| {
+    Gap::new(GapKind::NotRead, "What needs a human is not known yet: Proxmox VE has not answered so far.")
+});
+
+/// An empty list before the first answer is no all-clear.
+fn nothing_read(inv: &Inventory) -> Option<&Gap> {
+    let awaited = inv.sources.get(SourceId::Pve).observed_at.is_none();
+    (awaited && inv.attention.is_empty()).then(|| &*UNREAD)
+}
 
 const COLUMNS: [Column; 6] = [
     Column { max: 0, ..fixed("order", "", 0, Align::Right, 0) },

@@ -63,6 +63,7 @@ fn cell(cx: Cx<'_>, i: usize, key: &'static str) -> Cell {
             true => Cell::text(format!("{there}/{due}")),
             false => Cell::state(Class::Warning, format!("{there}/{due}")),
         }),
+        "sdn" | "frr" if !m.exit_node => none(),
         "sdn" => seen(&m.sdn_version, |v| Cell::text(format!("v{v}"))),
         "frr" => seen(&m.frr, |v| Cell::text(v.clone())),
         "pve" => seen(&m.pve, |v| Cell::text(v.clone())),

@@ -16,7 +16,7 @@ mod vrf_facts;
 mod vrfs;
 mod workloads;
 
-pub use tenants::layer_cell;
+pub use tenants::{layer_cell, status_now};
 
 use super::list::{Align, Cell, Column, Cutting, ListDef, ListId, SortKey};
 use crate::inventory::{Class, FieldDiff, Gap, Seen};

@@ -47,6 +47,7 @@ pub fn state(status: SourceStatus) -> Cell {
         SourceStatus::Stale => Cell { role: Role::Stale, ..Cell::text("◐ stale") },
         SourceStatus::Denied => Cell { role: Role::Denied, ..Cell::text("⊘ denied") },
         SourceStatus::Failed => Cell::state(Class::Fault, "no answer"),
+        SourceStatus::Unread => Cell::state(Class::Unknown, "not read"),
     }
 }
 
@@ -89,13 +90,12 @@ fn detail(cx: Cx<'_>, i: usize) -> Vec<Vec<Cell>> {
     let mut lines = Vec::new();
     if let Some(e) = &health.error {
         lines.push(vec![Cell::state(Class::Fault, &*e.text)]);
-        let mut line = vec![Cell::muted(format!("since {}", format::moment(e.since, cx.now)))];
-        line.extend(e.help.as_deref().map(Cell::text));
-        lines.push(line);
+        lines.extend(e.help.as_deref().map(|help| vec![Cell::text(help)]));
     }
     lines.extend(health.gaps.iter().map(super::gap_line));
     let every = format!("asked every {}", format::duration(health.interval).trim_start_matches('<'));
     let deadline = format!("given up after {}", format::duration(health.deadline).trim_start_matches('<'));
-    lines.push(vec![Cell::muted(every), Cell::muted(deadline)]);
+    let since = health.error.as_ref().map(|e| Cell::muted(format!("since {}", format::moment(e.since, cx.now))));
+    lines.push(since.into_iter().chain([Cell::muted(every), Cell::muted(deadline)]).collect());
     lines
 }

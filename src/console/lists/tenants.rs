@@ -43,7 +43,7 @@ fn cell(cx: Cx<'_>, i: usize, key: &'static str) -> Cell {
     match key {
         "n" => Cell::text(t.index.to_string()),
         "name" => Cell::text(&*t.name),
-        "status" => status(t.status),
+        "status" => status(status_now(cx, t)),
         "subnet" => Cell::text(t.subnet.to_string()),
         "vms" => Cell::text(vms(cx.inv, t)),
         "worst" => worst(cx, t),
@@ -103,6 +103,12 @@ pub fn layer_cell(cx: Cx<'_>, letter: char, layer: &Layer) -> Cell {
     }
 }
 
+/// The status of a tenant; unknown while what it is concluded from is old.
+pub fn status_now(cx: Cx<'_>, t: &Tenant) -> TenantStatus {
+    let old = |id| cx.inv.sources.get(id).status(cx.now) == SourceStatus::Stale;
+    if old(SourceId::Pve) || old(SourceId::Exit) { TenantStatus::Unknown } else { t.status }
+}
+
 /// Status in glyph and word.
 pub fn status(status: TenantStatus) -> Cell {
     match status {
@@ -124,9 +130,11 @@ fn vms(inv: &Inventory, t: &Tenant) -> String {
 
 /// The worst layer, unless every layer is fine, absent without harm, off or not run.
 fn worst_layer(t: &Tenant) -> Option<(char, &'static str, &Layer)> {
+    // Of several that are equally bad the first: what is below the fabric follows from it.
     t.layers
         .all()
         .into_iter()
+        .rev()
         .filter(|(_, _, layer)| layer.class >= Class::Unknown && !layer.is_off())
         .max_by_key(|(_, _, layer)| layer.class)
 }

@@ -131,7 +131,7 @@ const fn thirds(area: Rect) -> [Rect; 3] {
 fn summary(canvas: &mut Canvas<'_>, cx: Cx<'_>, area: Rect, tenant: &Tenant) {
     let titles = Titles {
         right: vec![Bit::muted(if area.width < 88 { short(tenant) } else { derived(tenant) })],
-        ..Titles::new(format!("{} · index {} · {}", tenant.name, tenant.index, status(tenant)))
+        ..Titles::new(format!("{} · index {} · {}", tenant.name, tenant.index, status(cx, tenant)))
     };
     let inside = boxed(canvas, area, &titles);
     let quarter = inside.width / 4;
@@ -174,9 +174,9 @@ fn short(tenant: &Tenant) -> String {
     format!("VRF {} · {}", tenant.vrf_vni, tenant.subnet)
 }
 
-fn status(tenant: &Tenant) -> &'static str {
+fn status(cx: Cx<'_>, tenant: &Tenant) -> &'static str {
     use crate::inventory::TenantStatus;
-    match tenant.status {
+    match lists::status_now(cx, tenant) {
         TenantStatus::Ready => "ready",
         TenantStatus::Provisioning => "provisioning",
         TenantStatus::Deleting => "deleting",

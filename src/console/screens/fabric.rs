@@ -26,18 +26,21 @@ pub fn draw(canvas: &mut Canvas<'_>, ctx: &Ctx<'_>, area: Rect) {
     let keep = |lines: &[Vec<Cell>]| u16::try_from(lines.len()).unwrap_or(u16::MAX) + 1;
     let unknown_height = if unknown.1.is_empty() || !roomy { 0 } else { keep(&unknown.1).min(6) };
     let after = if roomy { keep(&lock.1) + unknown_height } else { 2 };
-    rest = block(canvas, rest, &underlay, if roomy { keep(&underlay.1) } else { 3.min(rest.height / 4 + 1) });
+    let saying = ctx.saying(canvas, &ctx.rows(ListId::Members, &Scope::All));
+    let right = if saying.stale { saying.right } else { Vec::new() };
+    let old = Titles { right, ..Titles::new(underlay.0) };
+    rest = block(canvas, rest, (&old, &underlay.1), if roomy { keep(&underlay.1) } else { 3.min(rest.height / 4 + 1) });
     let pending = pending_wanted.min(rest.height.saturating_sub(after));
     rest = self::pending(canvas, ctx, rest, pending);
-    rest = block(canvas, rest, &lock, if roomy { keep(&lock.1) } else { 2 });
-    block(canvas, rest, &unknown, unknown_height);
+    rest = block(canvas, rest, (&Titles::new(lock.0), &lock.1), if roomy { keep(&lock.1) } else { 2 });
+    block(canvas, rest, (&Titles::new(unknown.0), &unknown.1), unknown_height);
 }
 
 /// Draws a titled block of `height` rows; returns what is left below.
-fn block(canvas: &mut Canvas<'_>, area: Rect, (title, lines): &(&str, Vec<Vec<Cell>>), height: u16) -> Rect {
+fn block(canvas: &mut Canvas<'_>, area: Rect, (titles, lines): (&Titles, &[Vec<Cell>]), height: u16) -> Rect {
     let height = height.min(area.height);
     if height > 0 {
-        rule(canvas, Rect { height: 1, ..area }, &Titles::new(*title));
+        rule(canvas, Rect { height: 1, ..area }, titles);
     }
     for (y, line) in (area.y + 1..area.y + height).zip(lines) {
         canvas.line((area.x + 2, y), area.width.saturating_sub(3), line);
@@ -99,13 +102,16 @@ fn underlay(ctx: &Ctx<'_>) -> Vec<Vec<Cell>> {
             })
             .collect()
     }));
-    out.push(labelled("quorum", &f.quorate, |quorate| {
+    let quorum = labelled("quorum", &f.quorate, |quorate| {
         vec![match quorate {
             Some(true) => Cell::state(Class::Fine, "quorate"),
             Some(false) => Cell::state(Class::Fault, "no quorum: nothing can be changed"),
             None => Cell::muted("one node: no quorum to lose"),
         }]
-    }));
+    });
+    // Where rows are few the first ones are shown: a lost quorum is not to be among those that are not.
+    let first = if matches!(f.quorate, Ok(Some(false))) { 0 } else { out.len() };
+    out.insert(first, quorum);
     out.push(labelled("other zones", &f.foreign_zones, |zones| {
         let text = |z: &crate::inventory::ForeignZone| match z.change {
             Change::None => Cell::text(format!("{} ({}): {}", z.zone, z.kind, z.why)),

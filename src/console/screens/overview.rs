@@ -113,7 +113,9 @@ fn word(words: String, layer: &Layer, cell: u16) -> String {
 
 fn site(canvas: &mut Canvas<'_>, ctx: &Ctx<'_>, area: Rect) {
     let inv = ctx.inv();
-    rule(canvas, Rect { height: 1, ..area }, &Titles::new("site"));
+    let saying = ctx.saying(canvas, &ctx.rail());
+    let right = if saying.stale { saying.right } else { Vec::new() };
+    rule(canvas, Rect { height: 1, ..area }, &Titles { right, ..Titles::new("site") });
     let half = area.width / 2;
     let left = [fabric(inv), index(inv), machines(inv)];
     let right = [
@@ -166,6 +168,7 @@ fn source(ctx: &Ctx<'_>, label: &'static str, id: SourceId) -> (&'static str, St
         SourceStatus::Stale => "◐ stale",
         SourceStatus::Denied => "⊘ denied",
         SourceStatus::Failed => "✗ no answer",
+        SourceStatus::Unread => "? not read by this version",
     };
     (label, text.to_owned())
 }

@@ -55,7 +55,7 @@ pub fn free(inv: &Inventory) -> String {
     }
     let used = |n: &u32| inv.tenants.iter().any(|t| u32::from(t.index) == *n);
     let free: Vec<u32> = (1..=u32::from(ALLOCATABLE)).filter(|n| !used(n)).collect();
-    format!("{} free: {}", free.len(), format::ranges(free))
+    if free.is_empty() { "none free".to_owned() } else { format!("{} free: {}", free.len(), format::ranges(free)) }
 }
 
 fn legend(canvas: &mut Canvas<'_>, ctx: &Ctx<'_>, area: Rect) {

@@ -37,6 +37,45 @@ fn addresses_numbers_and_states_are_whole_at_every_width() {
     }
 }
 
+/// Data that is late makes no claim: neither a status, nor an all-clear, nor a fresh pane of another source stale.
+#[test]
+fn what_is_late_or_awaited_is_claimed_nowhere() {
+    let late = |id: SourceId| {
+        let mut inv = (*testing::healthy()).clone();
+        let mut health = inv.sources.get(id).clone();
+        health.observed_at = health.observed_at.map(|at| at - jiff::SignedDuration::from_mins(4));
+        inv.sources.set(id, health);
+        Arc::new(inv)
+    };
+    let board = |inv| lines(&view(&board(inv, DESIGN, "tdemo", ListId::Workloads))).join("\n");
+    let old = board(late(SourceId::Pve));
+    assert!(old.contains("index 1 · unknown"), "{old}");
+    let vrf = old.lines().find(|l| l.contains(" VRF & egress ")).expect("the pane");
+    assert_eq!(vrf.matches("stale 4m").count(), 1, "the VNets are, the VRF is not: {vrf}");
+    let old = board(late(SourceId::Exit));
+    assert!(old.contains("index 1 · unknown"), "{old}");
+    let mut inv = (*testing::healthy()).clone();
+    let mut exit = inv.sources.get(SourceId::Exit).clone();
+    exit.observed_at = None;
+    inv.sources.set(SourceId::Exit, exit);
+    let first = board(Arc::new(inv));
+    assert!(first.contains("no findings so far · asking the exit node"), "{first}");
+}
+
+#[test]
+fn a_full_site_says_that_no_index_is_free() {
+    let text = lines(&view(&tenants(testing::Sample::large(62, 1).join(), COMPACT))).join("\n");
+    assert!(text.contains("none free"), "{text}");
+}
+
+#[test]
+fn a_lost_quorum_is_seen_where_rows_are_few() {
+    let mut inv = (*testing::healthy()).clone();
+    inv.fabric.quorate = Ok(Some(false));
+    let text = lines(&view(&model(Arc::new(inv), COMPACT, Screen::Fabric, Focus::Pane(ListId::Members)))).join("\n");
+    assert!(text.contains("no quorum"), "{text}");
+}
+
 #[test]
 fn columns_leave_one_after_the_other_in_the_documented_order() {
     let inv = testing::healthy();

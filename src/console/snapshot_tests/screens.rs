@@ -130,7 +130,10 @@ fn odd() -> Arc<Inventory> {
         let gap = Gap::new(GapKind::Denied, "the helper may not read iptables: no line for it in sudoers");
         third.snat = Err(gap.clone());
         third.flow = Err(gap.clone());
-        third.routes = Err(gap);
+        third.routes = Err(gap.clone());
+        let mut exit = inv.sources.get(SourceId::Exit).clone();
+        exit.gaps = vec![gap];
+        inv.sources.set(SourceId::Exit, exit);
     }
     Arc::new(inv)
 }

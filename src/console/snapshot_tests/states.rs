@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::inventory::testing::Sample;
-use crate::inventory::{GapKind, Readings, SourceHealth, SourceId};
+use crate::inventory::{GapKind, Readings, SourceError, SourceHealth, SourceId};
 use jiff::SignedDuration;
 
 /// One source in trouble, with or without earlier data.
@@ -101,7 +101,10 @@ fn sources_that_are_configured_but_not_read_are_unknown_and_not_absent() {
     let mut sample = Sample::healthy();
     for id in [SourceId::Dns, SourceId::Fw, SourceId::Boot] {
         let seconds = SignedDuration::from_secs(10);
-        sample.sources.set(id, SourceHealth::starting(seconds, seconds, testing::now()));
+        let mut health = SourceHealth::starting(seconds, seconds, testing::now());
+        let text = format!("this version does not read {} yet", id.words()).into();
+        health.error = Some(SourceError { kind: GapKind::NotRead, text, help: None, since: testing::now() });
+        sample.sources.set(id, health);
     }
     let inv = sample.join();
     check(&board(Arc::clone(&inv), DESIGN, "tdemo", ListId::Records), "board", "not-read");

@@ -36,7 +36,11 @@ fn of_source(health: &SourceHealth, now: Timestamp, shown: bool) -> Option<Times
             observed.checked_add(next_step(now.duration_since(observed))).ok()
         }
         SourceStatus::Failed if shown => countdown(health.next_try?, now),
-        SourceStatus::Loading | SourceStatus::Failed | SourceStatus::Denied | SourceStatus::Off => None,
+        SourceStatus::Loading
+        | SourceStatus::Failed
+        | SourceStatus::Denied
+        | SourceStatus::Off
+        | SourceStatus::Unread => None,
     }
 }
 

@@ -54,10 +54,17 @@ fn sentence(ctx: &Ctx<'_>) -> (Class, String, String) {
     let place = tenant.map_or_else(String::new, |t| format!("{t}: "));
     let health = ctx.inv().sources.get(SourceId::Pve);
     let read = health.observed_at.map(format::minute).unwrap_or_default();
-    match health.status(ctx.model.now) {
-        SourceStatus::Fresh => (Class::Fine, format!("{place}no findings · read {read}"), String::new()),
-        SourceStatus::Loading => (Class::Progress, format!("{place}asking {}", SourceId::Pve.words()), String::new()),
-        SourceStatus::Stale => {
+    let mut sources = ctx.inv().sources.iter();
+    let awaited = sources.find(|(_, h)| h.status(ctx.model.now) == SourceStatus::Loading).map(|(id, _)| id.words());
+    match (health.status(ctx.model.now), awaited) {
+        (SourceStatus::Fresh, Some(who)) => {
+            (Class::Progress, format!("{place}no findings so far · asking {who}"), String::new())
+        }
+        (SourceStatus::Fresh, None) => (Class::Fine, format!("{place}no findings · read {read}"), String::new()),
+        (SourceStatus::Loading, _) => {
+            (Class::Progress, format!("{place}asking {}", SourceId::Pve.words()), String::new())
+        }
+        (SourceStatus::Stale, _) => {
             (Class::Unknown, format!("{place}no findings in what was read at {read}, which is old"), String::new())
         }
         _ => (

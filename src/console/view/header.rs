@@ -13,7 +13,7 @@ use crate::console::theme::Role;
 use crate::console::widgets::canvas::{Bit, Canvas};
 use crate::console::widgets::format;
 use crate::console::widgets::state::source_sign;
-use crate::inventory::{Class, Inventory, SourceHealth, SourceId, SourceStatus};
+use crate::inventory::{Class, GapKind, Inventory, SourceHealth, SourceId, SourceStatus};
 use crate::text::Cut;
 
 /// Draws the header into row `y`.
@@ -143,8 +143,8 @@ fn path(model: &Model) -> Vec<String> {
     }
 }
 
-/// Faults, warnings and pending edits of the site; a source without current data is named as unknown, so that a zero
-/// never stands for what was not read.
+/// Faults, warnings and pending edits of the site; a source without current data, or that keeps parts back, is named as
+/// unknown, so that a zero never stands for what was not read.
 fn counts(canvas: &Canvas<'_>, model: &Model, inv: &Inventory) -> Vec<Bit> {
     let of =
         |classes: &[Class]| inv.attention.iter().filter(|a| a.kind != "source" && classes.contains(&a.class)).count();
@@ -153,7 +153,10 @@ fn counts(canvas: &Canvas<'_>, model: &Model, inv: &Inventory) -> Vec<Bit> {
     let blind: Vec<&str> = inv
         .sources
         .iter()
-        .filter(|(_, h)| !matches!(h.status(model.now), SourceStatus::Fresh | SourceStatus::Off))
+        .filter(|(_, h)| {
+            let parts_denied = h.gaps.iter().any(|g| g.kind == GapKind::Denied);
+            parts_denied || !matches!(h.status(model.now), SourceStatus::Fresh | SourceStatus::Off)
+        })
         .map(|(id, _)| id.label())
         .collect();
     // A source that answers and hides a part of itself leaves no room for "none" either.

@@ -47,8 +47,12 @@ pub struct Asked<'a> {
 /// The state of a pane at `cx.now`.
 #[must_use]
 pub fn saying(canvas: &Canvas<'_>, cx: Cx<'_>, asked: &Asked<'_>) -> Saying {
-    let sources = asked.def.sources.iter().map(|id| (*id, cx.inv.sources.get(*id)));
-    let bad = sources.clone().find(|(_, h)| !matches!(h.status(cx.now), SourceStatus::Fresh | SourceStatus::Off));
+    // The first source is where the rows come from; the others only say whose they are, and count until they have.
+    let bad = asked.def.sources.iter().enumerate().find_map(|(i, id)| {
+        let health = cx.inv.sources.get(*id);
+        let well = matches!(health.status(cx.now), SourceStatus::Fresh | SourceStatus::Off);
+        (!well && (i == 0 || health.observed_at.is_none())).then_some((*id, health))
+    });
     let gap = (asked.def.gap)(cx.inv);
     if let Some(gap) = gap.filter(|g| g.kind == GapKind::Off || bad.is_none()) {
         return gapped(canvas, gap);
@@ -178,5 +182,6 @@ pub fn source_sign(canvas: &Canvas<'_>, status: SourceStatus) -> (Bit, &'static 
         SourceStatus::Stale => (Bit::new(g.source_stale, Role::Stale), "stale"),
         SourceStatus::Denied => (Bit::new(g.source_denied, Role::Denied), "denied"),
         SourceStatus::Failed => (Bit::new(g.source_failed, Role::Fault), "no answer"),
+        SourceStatus::Unread => (Bit::new(g.unknown, Role::Unknown), "not read"),
     }
 }

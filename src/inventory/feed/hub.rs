@@ -210,7 +210,7 @@ fn not_read_by_this_version(site: &Site, readings: &mut Readings, now: Timestamp
     for (id, _) in named.into_iter().filter(|(_, named)| *named) {
         let mut health = SourceHealth::starting(PVE_INTERVAL, DEADLINE, now);
         let text = format!("this version does not read {} yet", id.words());
-        health.error = Some(SourceError { kind: GapKind::Failed, text: text.into(), help: None, since: now });
+        health.error = Some(SourceError { kind: GapKind::NotRead, text: text.into(), help: None, since: now });
         readings.sources.set(id, health);
     }
 }

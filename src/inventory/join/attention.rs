@@ -40,7 +40,7 @@ fn row(
 
 fn sources(inv: &Inventory, out: &mut Vec<Attention>) {
     for (id, health) in inv.sources.iter() {
-        if let Some(e) = &health.error {
+        if let Some(e) = health.error.as_ref().filter(|e| e.kind != GapKind::NotRead) {
             let mut r = row(Class::Unknown, "source", id.label(), e.text.to_string(), ObjectId::Source(id));
             r.since = Some(e.since);
             out.push(r);
@@ -53,7 +53,9 @@ fn sources(inv: &Inventory, out: &mut Vec<Attention>) {
 fn cluster(inv: &Inventory, out: &mut Vec<Attention>) {
     if let Ok(Some(false)) = inv.fabric.quorate {
         let what = "the cluster has no quorum: nothing can be created or started";
-        out.push(row(Class::Fault, "fault", "cluster", what, ObjectId::Source(SourceId::Pve)));
+        let offline = inv.fabric.members.iter().find(|m| m.online == Ok(false)).or(inv.fabric.members.first());
+        let target = offline.map_or(ObjectId::Source(SourceId::Pve), |m| ObjectId::Node(Arc::clone(&m.node)));
+        out.push(row(Class::Fault, "fault", "cluster", what, target));
     }
     // A zone that a node does not carry is told at its tenant.
     let told = inv.tenants.iter().any(|t| t.layers.fabric.class == Class::Fault);
@@ -61,7 +63,11 @@ fn cluster(inv: &Inventory, out: &mut Vec<Attention>) {
         if m.class == Class::Fault || m.class == Class::Warning && !told {
             let place = inv.site.short_name(&m.node).to_owned();
             let kind = if m.class == Class::Fault { "fault" } else { "warning" };
-            out.push(row(m.class, kind, place, format!("node {}", m.word), ObjectId::Node(Arc::clone(&m.node))));
+            let mut r = row(m.class, kind, place, format!("node {}", m.word), ObjectId::Node(Arc::clone(&m.node)));
+            if m.exit_node && m.class == Class::Fault {
+                r.affects = inv.tenants.iter().map(|t| Arc::clone(&t.name)).collect();
+            }
+            out.push(r);
         }
         if m.staged == Ok(true) {
             let place = inv.site.short_name(&m.node).to_owned();
@@ -192,12 +198,18 @@ fn fabric(inv: &Inventory, out: &mut Vec<Attention>) {
         if layer.class < Class::Differs {
             continue;
         }
-        let what = layer.diffs.first().map_or_else(
-            || layer.words.clone(),
-            |d| format!("{}: {} is {}, derived {}", d.object, d.field, d.observed, d.expected),
-        );
+        let broken = inv.vnets.iter().find(|v| v.tenant.as_ref() == Some(&t.name) && v.class == Class::Fault);
+        let what = match (layer.diffs.first(), broken) {
+            (Some(d), _) => format!("{}: {} is {}, derived {}", d.object, d.field, d.observed, d.expected),
+            (None, Some(v)) => format!("VNet {}: {}", v.vnet, v.word),
+            (None, None) => format!("zone {}: {}", t.name, layer.words),
+        };
         let kind = if layer.class == Class::Fault { "fault" } else { "differs" };
-        let mut r = row(layer.class, kind, &*t.name, what, ObjectId::Tenant(Arc::clone(&t.name)));
+        let target = match (layer.diffs.first(), broken) {
+            (None, Some(v)) => ObjectId::Vnet(Arc::clone(&v.vnet)),
+            _ => ObjectId::Tenant(Arc::clone(&t.name)),
+        };
+        let mut r = row(layer.class, kind, &*t.name, what, target);
         r.affects = vec![Arc::clone(&t.name)];
         out.push(r);
     }

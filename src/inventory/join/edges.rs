@@ -231,6 +231,35 @@ fn what_stops_packets_is_a_fault_and_its_look_alikes_are_not() {
     }
 }
 
+#[test]
+fn what_a_node_does_not_carry_is_told_with_what_is_missing() {
+    let broken = || {
+        let mut s = Sample::healthy();
+        let zones = &mut s.pve.resources.as_mut().expect("resources").zones;
+        zones.iter_mut().filter(|z| z.zone == "eds").for_each(|z| z.status = "error".into());
+        s
+    };
+    assert_eq!(rows(&broken().join()), [(Class::Fault, "eds", "zone eds: error on hv02")]);
+    let mut s = broken();
+    if let Some(Ok(vnets)) = s.pve.node_vnets.get_mut(&(NODE.into(), "eds".into())) {
+        vnets[0].status = "error".into();
+        vnets[0].message = Some("missing vxlan_eds0".into());
+    }
+    assert_eq!(rows(&s.join()), [(Class::Fault, "eds", "VNet eds0: error: missing vxlan_eds0 on hv02")]);
+}
+
+#[test]
+fn an_exit_node_that_is_offline_reaches_every_tenant() {
+    let mut s = Sample::healthy();
+    s.pve.resources.as_mut().expect("resources").nodes.iter_mut().for_each(|n| n.status = "offline".into());
+    if let Ok(cluster) = &mut s.pve.cluster {
+        cluster.nodes.iter_mut().for_each(|n| n.online = false);
+    }
+    let inv = s.join();
+    let row = inv.attention.iter().find(|a| a.target == super::super::entities::ObjectId::Node(Arc::from(NODE)));
+    assert_eq!(row.map(|r| (r.what.as_str(), r.affects.len())), Some(("node offline", 6)));
+}
+
 fn policy(rules: &'static [&'static str]) -> impl Fn(&mut Reading) {
     move |r| {
         if let Readout::Value(nat) = &mut r.nat {

@@ -142,7 +142,14 @@ fn known(cx: &Cx<'_>, s: &Subject<'_>, r: &Reading) -> Vrf {
     let diffs = facts
         .iter()
         .filter(|f| matches!(f.class, Class::Differs | Class::Fault))
-        .map(|f| diff(format!("{} on {}", s.device, r.node), f.label, facts::expected(f.label, s), &f.value))
+        .map(|f| {
+            diff(
+                format!("{} on {}", s.device, cx.site.short_name(&r.node)),
+                f.label,
+                facts::expected(f.label, s),
+                &f.value,
+            )
+        })
         .collect();
     Vrf {
         tenant: Arc::clone(&s.seed.name),

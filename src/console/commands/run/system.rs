@@ -53,7 +53,7 @@ pub(in super::super) fn complete_back(model: &mut Model, _: &Call<'_>) -> Vec<Ef
 
 pub(in super::super) fn refresh(model: &mut Model, call: &Call<'_>) -> Vec<Effect> {
     let Some(word) = call.args.first() else {
-        model.say(Notice::info("reading all sources again"));
+        model.say(Notice::progress("reading all sources again"));
         return vec![Effect::Refresh(None)];
     };
     let source = SourceId::ALL.into_iter().find(|s| s.label().eq_ignore_ascii_case(word));
@@ -64,7 +64,7 @@ pub(in super::super) fn refresh(model: &mut Model, call: &Call<'_>) -> Vec<Effec
             Vec::new()
         }
         Some(source) => {
-            model.say(Notice::info(format!("reading {} again", source.label())));
+            model.say(Notice::progress(format!("reading {} again", source.label())));
             vec![Effect::Refresh(Some(source))]
         }
         None => {
