@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use tracing_subscriber::EnvFilter;
 
-use super::Failure;
 use super::args::Global;
+use super::{Code, Failure};
+use crate::inventory::feed::Clients;
 use crate::site::Site;
 use crate::site::places::Places;
 use crate::site::user_config::UserConfig;
@@ -33,6 +34,15 @@ pub(super) fn site(global: &Global) -> Result<Arc<Site>, Failure> {
         warn(warning);
     }
     Ok(Arc::new(site))
+}
+
+/// Clients for a verb that reads once. A secret or certificate that cannot be used is the configuration's fault.
+pub(super) async fn clients(site: &Site) -> Result<Clients, Failure> {
+    let clients = Clients::connect(site).await;
+    if let Err(why) = &clients.proxmox {
+        return Err(Failure { code: Code::Usage, text: why.text.clone(), help: why.help.clone() });
+    }
+    Ok(clients)
 }
 
 /// One line on stderr.

@@ -11,7 +11,7 @@ use crate::console::model::Screen;
 use crate::console::theme::Depth;
 use crate::console::{Model, Msg, lists, nav, update, view};
 use crate::inventory::Inventory;
-use crate::inventory::feed::{Clients, Feed};
+use crate::inventory::feed::Feed;
 use crate::runtime::clock;
 use crate::site::Site;
 use crate::terminal::{Frame, PaintOptions, Painter};
@@ -85,7 +85,7 @@ async fn draw(global: &Global, request: &RenderArgs, site: &Arc<Site>, size: (u1
     let depth = if colour { Depth::True } else { Depth::None };
     let style = screen::style(global, depth, false)?;
     let clock = clock::system();
-    let mut feed = Feed::start(site, Clients::connect(site).await, &clock);
+    let mut feed = Feed::start(site, open::clients(site).await?, &clock);
     let inv = get::picture(&mut feed, Kind::Workloads, Duration::from_secs(30)).await;
     let inv =
         if needs_exit(&inv) { get::picture(&mut feed, Kind::Tenants, Duration::from_secs(30)).await } else { inv };

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use super::args::{Format, Global, Kind};
 use super::{Code, Failure, get, open};
-use crate::inventory::feed::{Clients, Feed};
+use crate::inventory::feed::Feed;
 use crate::inventory::{Inventory, SourceId};
 use crate::runtime::clock;
 
@@ -16,7 +16,7 @@ pub(super) fn run(global: &Global, tenant: Option<&str>, watch: bool, format: Fo
     let site = open::site(global)?;
     open::runtime()?.block_on(async {
         let clock = clock::system();
-        let mut feed = Feed::start(&site, Clients::connect(&site).await, &clock);
+        let mut feed = Feed::start(&site, open::clients(&site).await?, &clock);
         feed.demand(get::demand(true));
         let mut out = std::io::stdout();
         let mut inv = get::picture(&mut feed, Kind::Snat, Duration::from_secs(30)).await;

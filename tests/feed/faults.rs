@@ -161,17 +161,15 @@ const TABLE: &[Expected] = &[
         &[(Differs, "eds/handmade", "VMID 5001 is outside its band; it sits on eds0")],
         0,
     ),
-    // Names are data: they are cleaned, and foreign VMs on no tenant's VNet are nobody's finding.
-    expect("hostile-names", "+++", None, &[], 0),
     // Look-alikes and what only a probe or a second sample can tell: no finding, and no claim.
     expect("rp-filter-drops", "+++", Some(("forwarding", "on", Fine)), &[], 0),
     expect("transit-mtu", "+++", Some(("default", "right", Fine)), &[], 0),
     expect("lock-held", "+++", None, &[], 0),
 ];
 
-/// Faults of the sources themselves; `feed.rs` has them.
-const OF_SOURCES: [&str; 7] =
-    ["pve-down", "pve-slow", "pve-denied", "pve-auth", "exit-down", "exit-slow", "exit-denied"];
+/// Faults of the sources themselves; `feed.rs` has them. Hostile names have a test of their own below.
+const ELSEWHERE: [&str; 8] =
+    ["hostile-names", "pve-down", "pve-slow", "pve-denied", "pve-auth", "exit-down", "exit-slow", "exit-denied"];
 
 fn letters(inv: &Inventory, tenant: &str) -> String {
     use deevnet_console::inventory::Presence;
@@ -221,7 +219,7 @@ fn others_are_left_alone(e: &Expected, healthy: &Inventory, inv: &Inventory) {
 fn the_table_names_every_fault_of_the_lab() {
     for spec in SPECS {
         let here = TABLE.iter().any(|e| e.fault.split('@').next() == Some(spec.id));
-        assert!(here || OF_SOURCES.contains(&spec.id), "nothing says how {} is shown", spec.id);
+        assert!(here || ELSEWHERE.contains(&spec.id), "nothing says how {} is shown", spec.id);
     }
 }
 
@@ -254,5 +252,23 @@ async fn two_faults_at_once_are_two_rows_each_in_its_place() {
     let stopped = format!("sensors/{first}");
     let wanted = [(Fault, "eds"), (Fault, "cluster"), (Fault, "hv01"), (Warning, stopped.as_str())];
     assert_eq!(rows, wanted, "{}", told(&inv));
+    bench.stop().await;
+}
+
+/// Names are data: hand-made VMs on tenants' VNets with names of every hostile kind are findings like any other.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn hostile_names_are_clean_wherever_they_show() {
+    let mut bench = Bench::start(None, None).await;
+    bench.lab.fault_on("hostile-names").expect("a fault of the lab");
+    let inv = bench.fresh().await;
+    assert_eq!(inv.attention.len(), 5, "{}", told(&inv));
+    for row in &inv.attention {
+        assert_eq!(row.class, Differs, "{}", told(&inv));
+        assert!(deevnet_console::text::is_clean(&row.place) && deevnet_console::text::is_clean(&row.what), "{row:?}");
+    }
+    let strangers: Vec<_> = inv.workloads.iter().filter(|w| (6001..=6005).contains(&w.vmid)).collect();
+    assert_eq!(strangers.len(), 5);
+    assert!(strangers.iter().all(|w| deevnet_console::text::is_clean(&w.name)));
+    assert!(inv.vnets.iter().filter_map(|v| v.alias.as_deref()).all(deevnet_console::text::is_clean));
     bench.stop().await;
 }

@@ -2,6 +2,7 @@
 
 mod items;
 
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,7 +14,7 @@ use super::args::{Format, Global, Kind};
 use super::print;
 use super::{Code, Failure, open};
 use crate::backends::proxmox::model::Change;
-use crate::inventory::feed::{Clients, Feed};
+use crate::inventory::feed::Feed;
 use crate::inventory::{Demand, Gap, GapKind, Inventory, Seen, SourceId, SourceStatus, VnetRow};
 use crate::runtime::clock;
 
@@ -28,7 +29,7 @@ pub(super) fn run(
     let site = open::site(global)?;
     open::runtime()?.block_on(async {
         let clock = clock::system();
-        let mut feed = Feed::start(&site, Clients::connect(&site).await, &clock);
+        let mut feed = Feed::start(&site, open::clients(&site).await?, &clock);
         feed.demand(demand(kind == Kind::Snat));
         let inv = picture(&mut feed, kind, Duration::from_secs(u64::from(timeout))).await;
         show(&mut std::io::stdout(), &inv, kind, tenant, format, clock())
@@ -57,9 +58,6 @@ fn complete(inv: &Inventory, kind: Kind) -> bool {
     if !settled(inv, kind) {
         return false;
     }
-    fn unread<T>(seen: &Seen<T>) -> bool {
-        matches!(seen, Err(Gap { kind: GapKind::NotRead, .. }))
-    }
     match kind {
         Kind::Workloads => !inv.workloads.iter().any(|w| unread(&w.address) || unread(&w.pending)),
         Kind::Tenants => {
@@ -74,16 +72,30 @@ fn complete(inv: &Inventory, kind: Kind) -> bool {
     }
 }
 
+fn unread<T>(seen: &Seen<T>) -> bool {
+    matches!(seen, Err(Gap { kind: GapKind::NotRead, .. }))
+}
+
+/// VMs whose every detail is wanted.
+fn known(inv: &Inventory, kind: Kind) -> BTreeSet<u32> {
+    let all = inv.workloads.iter().map(|w| w.vmid);
+    if kind == Kind::Workloads { all.collect() } else { BTreeSet::new() }
+}
+
 /// Waits for a picture that is complete for `kind`, at most `limit`; then takes what there is.
 pub(super) async fn picture(feed: &mut Feed, kind: Kind, limit: Duration) -> Arc<Inventory> {
     let wanted = async {
-        if kind == Kind::Workloads {
-            // What waits for a cold start is read of those that are asked for; here, of all.
-            let listed = feed.inventory.wait_for(|inv| settled(inv, kind)).await;
-            let vmids = listed.map(|inv| inv.workloads.iter().map(|w| w.vmid).collect()).unwrap_or_default();
-            feed.demand(Demand { vmids, ..Demand::default() });
+        let mut vmids = BTreeSet::new();
+        // What waits for a cold start is read of those that are asked for: here, of all, as far as it is known which
+        // those are. A hand-made VM is seen to be a tenant's by its configuration.
+        loop {
+            let next = feed.inventory.wait_for(|inv| complete(inv, kind) || known(inv, kind) != vmids).await;
+            match next.map(|inv| (complete(&inv, kind), known(&inv, kind))) {
+                Ok((false, more)) => vmids = more,
+                _ => break,
+            }
+            feed.demand(Demand { vmids: vmids.iter().copied().collect(), ..Demand::default() });
         }
-        drop(feed.inventory.wait_for(|inv| complete(inv, kind)).await);
     };
     // Late is no failure: what was not read by then is unknown, and says so.
     drop(tokio::time::timeout(limit, wanted).await);

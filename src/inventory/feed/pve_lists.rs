@@ -118,10 +118,23 @@ impl Lists {
         self.tasks = Some(tasks.map_err(|e| gap(&e)));
         self.nodes.insert(node.to_owned(), status.map_err(|e| gap(&e)));
         self.staged.insert(node.to_owned(), staged.map(|s| s.changes).map_err(|e| gap(&e)));
+        if self.cycle.is_multiple_of(SLOW) {
+            self.read_other_nodes(client, node).await;
+        }
         self.at = Some(now);
         self.cycle += 1;
         self.alive = true;
         Ok(())
+    }
+
+    /// The nodes that carry no tenants: seldom, since little of them is shown.
+    async fn read_other_nodes(&mut self, client: &Client, own: &str) {
+        let others: Vec<String> = self.online().filter(|n| *n != own).map(str::to_owned).collect();
+        for node in others {
+            let (status, staged) = tokio::join!(client.node_status(&node), client.staged_network(&node));
+            self.nodes.insert(node.clone(), status.map_err(|e| gap(&e)));
+            self.staged.insert(node, staged.map(|s| s.changes).map_err(|e| gap(&e)));
+        }
     }
 
     /// An SDN list without SDN.Audit is empty, not refused (facts/proxmox.md §3): that is a denial.

@@ -365,13 +365,20 @@ fn foreign_vm(world: &mut World, tenant: &str) {
 }
 
 fn hostile_names(world: &mut World, _: &str) {
-    by_hand(world, 6001, "esc\u{1b}[2J\u{1b}]0;owned\u{7}", "red\u{1b}[31m;x", "vmbr0");
-    by_hand(world, 6002, "rtl\u{202e}gpj.exe\u{2066}", "\u{202e}tnanet", "vmbr0");
-    by_hand(world, 6003, "wide-\u{5bbd}\u{5b57}\u{7b26}-\u{1f9ea}\u{200d}\u{1f52c}-e\u{301}", "\u{7530}", "vmbr0");
-    by_hand(world, 6004, &"long-".repeat(60), &"t".repeat(300), "vmbr0");
-    by_hand(world, 6005, "line\nbreak\ttab\u{0}nul\u{85}\u{9b}31m", "a;b\u{2028}c", "vmbr0");
-    let aliases = ["alias \u{1b}[5mblink", "\u{202e}alias", "\u{5bbd}alias\u{200b}"];
     let vnets: Vec<String> = world.sdn.configured.of(Kind::Vnet).map(|(id, _)| id.clone()).collect();
+    let long = ("long-".repeat(60), "t".repeat(300));
+    let guests = [
+        ("esc\u{1b}[2J\u{1b}]0;owned\u{7}", "red\u{1b}[31m;x"),
+        ("rtl\u{202e}gpj.exe\u{2066}", "\u{202e}tnanet"),
+        ("wide-\u{5bbd}\u{5b57}\u{7b26}-\u{1f9ea}\u{200d}\u{1f52c}-e\u{301}", "\u{7530}"),
+        (&long.0, &long.1),
+        ("line\nbreak\ttab\u{0}nul\u{85}\u{9b}31m", "a;b\u{2028}c"),
+    ];
+    // On tenants' VNets, so that every pane and screen has them.
+    for ((vmid, (name, tags)), vnet) in (6001..).zip(guests).zip(vnets.iter().cycle()) {
+        by_hand(world, vmid, name, tags, vnet);
+    }
+    let aliases = ["alias \u{1b}[5mblink", "\u{202e}alias", "\u{5bbd}alias\u{200b}"];
     for (vnet, alias) in vnets.iter().zip(aliases) {
         world.sdn.settle(Kind::Vnet, vnet, |options| {
             options.insert("alias".to_owned(), json!(alias));
