@@ -1,6 +1,6 @@
-//! What OPNsense says, typed. Sources of each fact: `facts/opnsense.md` (section in brackets) and the endpoint named.
+//! What OPNsense says, typed. Sources of each fact: `facts/opnsense.md` (the section behind §) and the endpoint named.
 //!
-//! Everything arrives as text [1]; by the time a value is here it is typed. A field that the answer left out is
+//! Everything arrives as text (§1); by the time a value is here it is typed. A field that the answer left out is
 //! `None`, never a default. Objects are known by uuid: descriptions are not unique (domain.md §9, T30).
 
 use std::collections::BTreeMap;
@@ -56,7 +56,7 @@ pub enum Severity {
 /// A standing message of one subsystem.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SystemMessage {
-    /// How bad. Up to 24.7 it says `Ok` beside an error text [1].
+    /// How bad. Up to 24.7 it says `Ok` beside an error text (§1).
     pub severity: Severity,
     /// The message.
     pub text: Option<String>,
@@ -74,7 +74,7 @@ pub struct SystemStatus {
 
 impl SystemStatus {
     /// Why pf refused the rule set, and when, where that message stands. The old rules stay loaded, and the message
-    /// stays after a later good load until somebody dismisses it [1].
+    /// stays after a later good load until somebody dismisses it (§1).
     #[must_use]
     pub fn rules_refused(&self) -> Option<(&str, Option<Timestamp>)> {
         let firewall = self.messages.get("firewall")?;
@@ -109,7 +109,7 @@ pub struct Interface {
 /// An alias.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Alias {
-    /// Its uuid; of a built-in one its name [7].
+    /// Its uuid; of a built-in one its name (§7).
     pub uuid: String,
     /// Name, as rules use it.
     pub name: String,
@@ -148,7 +148,7 @@ impl Alias {
 pub struct StaticRoute {
     /// Its uuid.
     pub uuid: String,
-    /// Destination. Host bits are accepted by OPNsense and kept here [8].
+    /// Destination. Host bits are accepted by OPNsense and kept here (§8).
     pub network: IpNet,
     /// Gateway by name.
     pub gateway: String,
@@ -173,7 +173,7 @@ pub struct KernelRoute {
     pub device: String,
 }
 
-/// What monitoring says about a gateway [8].
+/// What monitoring says about a gateway (§8).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum GatewayState {
     /// Reachable, or not monitored.
@@ -231,7 +231,7 @@ pub struct Gateway {
 /// How a forward speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ForwardKind {
-    /// Plain DNS. Only these, enabled, exempt their domain from rebind protection [9].
+    /// Plain DNS. Only these, enabled, exempt their domain from rebind protection (§9).
     Forward,
     /// DNS over TLS.
     Dot,
@@ -248,7 +248,7 @@ pub struct Forward {
     pub enabled: bool,
     /// Domain in lower case without a final dot; empty = all names.
     pub domain: String,
-    /// The domain was written with a final dot: Unbound takes it for another zone [9].
+    /// The domain was written with a final dot: Unbound takes it for another zone (§9).
     pub final_dot: bool,
     /// Server.
     pub server: String,
@@ -277,7 +277,7 @@ pub struct ResolverSettings {
     pub forwards_everything: Option<bool>,
     /// Rebind protection: answers within these are stripped, unless the name is private.
     pub private_addresses: Vec<IpNet>,
-    /// Domains whose answers may be private, besides those of plain forwards [9].
+    /// Domains whose answers may be private, besides those of plain forwards (§9).
     pub private_domains: Vec<String>,
     /// Domains that are not validated, besides those of plain forwards.
     pub insecure_domains: Vec<String>,

@@ -119,10 +119,10 @@ pub struct Tenant {
     pub status: TenantStatus,
     /// Layers.
     pub layers: Layers,
-    /// Positions of its workloads in [`Inventory::workloads`].
+    /// Positions of its workloads in [`Inventory::workloads`](super::Inventory::workloads).
     pub workloads: std::ops::Range<u32>,
-    /// Positions of its VNets in [`Inventory::vnets`].
+    /// Positions of its VNets in [`Inventory::vnets`](super::Inventory::vnets).
     pub vnets: std::ops::Range<u32>,
-    /// Positions of its VRFs in [`Inventory::vrfs`], one an exit node.
+    /// Positions of its VRFs in [`Inventory::vrfs`](super::Inventory::vrfs), one an exit node.
     pub vrfs: std::ops::Range<u32>,
 }

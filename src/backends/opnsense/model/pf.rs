@@ -5,7 +5,7 @@ use std::net::IpAddr;
 
 use super::NotRead;
 
-/// Who made a rule [4].
+/// Who made a rule (§4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RuleKind {
     /// In the rule model: has a uuid, can be edited through the API.
@@ -56,7 +56,7 @@ pub enum Family {
 /// One side of a rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Side {
-    /// Networks, addresses, alias names, `opt3` (its network), `opt3ip` (its address), `(self)`; empty = any [4].
+    /// Networks, addresses, alias names, `opt3` (its network), `opt3ip` (its address), `(self)`; empty = any (§4).
     pub nets: Vec<String>,
     /// Everything *but* [`Side::nets`].
     pub negated: bool,
@@ -73,7 +73,7 @@ impl Side {
 }
 
 /// Counters of one label in pf, summed over the rules it expands to. They start anew with each load of the rule
-/// set [4].
+/// set (§4).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Hits {
     /// Rules of pf that carry the label.
@@ -91,7 +91,7 @@ pub struct Hits {
 /// A filter rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rule {
-    /// The uuid of a managed rule, the 32 hexadecimal digits of another: pf's label in both cases [4].
+    /// The uuid of a managed rule, the 32 hexadecimal digits of another: pf's label in both cases (§4).
     pub uuid: String,
     /// Who made it.
     pub kind: RuleKind,
@@ -120,7 +120,7 @@ pub struct Rule {
     pub gateway: Option<String>,
     /// Whatever somebody wrote. Not unique.
     pub description: String,
-    /// 1–999999 within its group; duplicates happen [4]. Managed rules only.
+    /// 1–999999 within its group; duplicates happen (§4). Managed rules only.
     pub sequence: Option<u32>,
     /// Place in the evaluation, comparable as text: `400000.0000100`. Not told by 24.7.
     pub order: Option<String>,
@@ -139,7 +139,7 @@ pub struct Rule {
 pub struct RuleSet {
     /// The rules.
     pub rules: Vec<Rule>,
-    /// Counters may be up to 300 s old; a rule missing from them is then unknown, not unloaded [4].
+    /// Counters may be up to 300 s old; a rule missing from them is then unknown, not unloaded (§4).
     pub counters_cached: bool,
     /// Labels in pf that belong to no rule here: a rule was deleted and not yet unloaded, or legacy and automatic rules
     /// were not read, or not all of them. Empty where counters were not read.
@@ -148,7 +148,7 @@ pub struct RuleSet {
     pub not_read: Vec<NotRead>,
 }
 
-/// How outbound NAT rules come about [6].
+/// How outbound NAT rules come about (§6).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NatMode {
     /// OPNsense's own rules only.
@@ -192,7 +192,7 @@ pub struct NatRule {
     pub static_port: Option<bool>,
     /// Whatever somebody wrote.
     pub description: String,
-    /// Place; always 1 up to 25.7 [4].
+    /// Place; always 1 up to 25.7 (§4).
     pub sequence: Option<u32>,
 }
 
@@ -203,7 +203,7 @@ pub struct SourceNat {
     pub mode: Option<NatMode>,
     /// Rules, in order.
     pub rules: Vec<NatRule>,
-    /// Whether manual rules take effect in this mode: always before 26.1.11, then in hybrid and advanced only [6].
+    /// Whether manual rules take effect in this mode: always before 26.1.11, then in hybrid and advanced only (§6).
     /// `None` = the mode is not known.
     pub manual_applies: Option<bool>,
     /// Parts that failed, e.g. manual rules that a search hides in mode automatic.
@@ -221,7 +221,7 @@ pub struct PfRule {
     pub hits: Option<Hits>,
 }
 
-/// `GET diagnostics/firewall/pf_statistics/rules`: what is really loaded, on any version [6].
+/// `GET diagnostics/firewall/pf_statistics/rules`: what is really loaded, on any version (§6).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PfRules {
     /// Filter rules, in order.
@@ -247,7 +247,7 @@ pub struct State {
     pub source: (IpAddr, Option<u16>),
     /// Destination.
     pub destination: (IpAddr, Option<u16>),
-    /// On an outbound state of NAT: the address *inside* [10].
+    /// On an outbound state of NAT: the address *inside* (§10).
     pub inside: Option<(IpAddr, Option<u16>)>,
     /// `ESTABLISHED:ESTABLISHED`, …
     pub state: String,
@@ -264,7 +264,7 @@ pub struct State {
 /// States of one address.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct States {
-    /// Those with the address as source, destination or inside address. A flow through NAT is two [10].
+    /// Those with the address as source, destination or inside address. A flow through NAT is two (§10).
     pub states: Vec<State>,
     /// Not all were read: the limit was reached.
     pub cut: bool,
