@@ -353,7 +353,7 @@ mod tests {
         assert_eq!(Version::new("4.10.0").at_least(4, 9), Some(true));
         assert_eq!(Version::new("4.9.18").at_least(4, 10), Some(false));
         assert_eq!(Version::new("unreleased").at_least(4, 9), None);
-        assert_eq!(Version::new("5.0\u{1b}[2J").text, "5.0");
+        assert_eq!(Version::new("5.0\u{1b}[2J").text, "5.0␛[2J");
     }
 
     /// What is said of a zone with these keys and networks on a server with these settings.
