@@ -131,7 +131,7 @@ async fn a_newer_version_may_say_more() {
     let zone = client.zone(&Name::new("old.example")).await.unwrap();
     assert_eq!((&zone.head.kind, zone.rrsets[0].kind.as_str()), (&ZoneKind::Secondary, "TYPE65300"));
     let metadata = client.metadata(&Name::new("old.example")).await.unwrap();
-    assert_eq!(metadata.values("X-Owner"), ["tdemo"]);
+    assert_eq!(metadata.values("X-Owner"), ["t␛[2Jdemo"]);
     let settings = client.settings().await.unwrap();
     assert_eq!(metadata.takes_unsigned_updates(&settings), Some(false), "dnsupdate-require-tsig");
 }

@@ -203,14 +203,17 @@ async fn hostile_content_is_kept_whole_and_shown_harmless() {
         let set = zone.rrset(&Name::new(name), "TXT").unwrap();
         (set.records[0].content.raw().to_owned(), set.records[0].content.to_string(), set.records[0].disabled)
     };
-    assert_eq!(content("raw.h.example"), ("\"a\u{1b}[31mred\u{202e}txet\u{7}\"".into(), "\"aredtxet \"".into(), false));
+    assert_eq!(
+        content("raw.h.example"),
+        ("\"a\u{1b}[31mred\u{202e}txet\u{7}\"".into(), "\"a␛[31mredtxet␇\"".into(), false)
+    );
     let quoted = format!("\"{escapes}\"");
     assert_eq!(content("ddd.h.example"), (quoted.clone(), quoted, false));
     assert_eq!(content("long.h.example").0.len(), 257);
     assert!(content("long.h.example").2, "a disabled record is not served, and not left out");
     assert_eq!(zone.served(), 4);
     let comment = &zone.rrset(&Name::new("raw.h.example"), "TXT").unwrap().comments[0];
-    assert_eq!((comment.text.as_str(), comment.account.as_str()), ("by 0;x \u{fffd}", "ops"));
+    assert_eq!((comment.text.as_str(), comment.account.as_str()), ("by ␛]0;x␇\u{fffd}", "ops"));
     assert!(!format!("{zone:?}").chars().any(|c| c.is_control() || c == '\u{202e}'));
 
     // A TXT without quotes, put into the database behind the server's back (facts/dns.md §3).

@@ -47,6 +47,7 @@ fn an_ascii_locale_gets_ascii_only() {
     let home = Home::new();
     let mut pty = home.console(&["demo"]).env("LC_ALL", "C").start();
     pty.wait_for("EXIT + <");
+    pty.wait_for("tdemo, index 1, ready");
     for (keys, text) in [
         ("\t", "[Workloads"),
         ("z", "row 1 of 2"),
