@@ -60,6 +60,8 @@ fn the_editor_has_the_terminal_to_itself() {
     let mut pty = started(home.console(&["demo"]).env("EDITOR", editor(&home)));
     for _ in 0..2 {
         pty.press("e", "in the editor");
+        // The words of the first round still stand on the screen that the second one comes back to.
+        pty.wait_until("the line as it was", super::Pty::line_is_restored);
         pty.assert_nothing_left_behind();
         pty.press("qqq\n", "[Tenants 6/62]");
         pty.wait_for("thrown away");
