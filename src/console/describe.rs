@@ -46,6 +46,11 @@ pub fn describe(inv: &Inventory, id: &ObjectId, now: jiff::Timestamp) -> Option<
         ObjectId::Workload(vmid) => {
             inv.workloads.iter().find(|w| w.vmid == *vmid).map(|w| workload::workload(inv, w, now))
         }
+        ObjectId::Record(..)
+        | ObjectId::DnsZone(_)
+        | ObjectId::Rule(_)
+        | ObjectId::Forward(_)
+        | ObjectId::CheckIn(..) => None,
         ObjectId::Node(node) => inv.fabric.members.iter().find(|m| m.node == *node).map(|m| fabric::member(inv, m)),
         ObjectId::Zone(zone) => {
             let zones = inv.fabric.foreign_zones.as_ref().ok()?;

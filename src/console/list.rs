@@ -33,6 +33,8 @@ pub enum ListId {
     Checkins,
     /// Perimeter rules.
     Rules,
+    /// Forwards of the perimeter resolver.
+    Forwards,
     /// Overview: what needs a human now.
     Attention,
     /// Fabric members.

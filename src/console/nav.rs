@@ -28,7 +28,14 @@ pub fn tenant_of(inv: &Inventory, id: &ObjectId) -> Option<Arc<str>> {
             [only] => Some(Arc::clone(only)),
             _ => None,
         },
-        ObjectId::Node(_) | ObjectId::Zone(_) | ObjectId::Source(_) | ObjectId::Task(_) => None,
+        ObjectId::CheckIn(tenant, _) => Some(Arc::clone(tenant)),
+        ObjectId::Record(name, kind) => inv.records.iter().find(|r| r.name == *name && r.kind == *kind)?.tenant.clone(),
+        ObjectId::DnsZone(zone) => inv.zones.iter().find(|z| z.zone == *zone)?.tenant.clone(),
+        ObjectId::Forward(id) => {
+            let named = |f: &&crate::inventory::ForwardRow| f.uuid.as_ref().unwrap_or(&f.domain) == id;
+            inv.forwards.iter().find(named)?.tenant.clone()
+        }
+        ObjectId::Node(_) | ObjectId::Zone(_) | ObjectId::Source(_) | ObjectId::Task(_) | ObjectId::Rule(_) => None,
     }
 }
 
@@ -51,6 +58,17 @@ pub fn name_of(inv: &Inventory, id: &ObjectId) -> String {
             let found = inv.workloads.iter().find(|w| w.vmid == *vmid);
             found.map_or_else(|| format!("VM {vmid}"), |w| format!("{}/{}", w.tenant, w.name))
         }
+        ObjectId::Record(name, kind) => format!("{name} {kind}"),
+        ObjectId::DnsZone(zone) => format!("zone {zone}"),
+        ObjectId::Rule(id) => {
+            let found = inv.rules.iter().find(|r| r.uuid == *id);
+            found.map_or_else(|| format!("rule {id}"), |r| format!("rule {} \"{}\"", r.place, r.description))
+        }
+        ObjectId::Forward(id) => {
+            let found = inv.forwards.iter().find(|f| f.uuid.as_ref() == Some(id));
+            format!("forward {}", found.map_or(id, |f| &f.domain))
+        }
+        ObjectId::CheckIn(tenant, workload) => format!("check-in of {tenant}/{workload}"),
         ObjectId::Node(node) => inv.site.short_name(node).to_owned(),
         ObjectId::Pending(kind, id) => format!("{kind} {id}"),
         ObjectId::Source(source) => source.label().to_owned(),
@@ -190,6 +208,10 @@ pub fn goto(model: &mut Model, id: &ObjectId) {
         ObjectId::Tenant(t) => return open_board(model, t, None),
         ObjectId::Workload(_) => (ListId::Workloads, None),
         ObjectId::Vnet(_) => (ListId::Vnets, None),
+        ObjectId::Record(..) | ObjectId::DnsZone(_) => (ListId::Records, None),
+        ObjectId::CheckIn(..) => (ListId::Checkins, None),
+        ObjectId::Rule(_) => (ListId::Rules, Some(Screen::List { list: ListId::Rules, scope: Scope::All })),
+        ObjectId::Forward(_) => (ListId::Forwards, Some(Screen::List { list: ListId::Forwards, scope: Scope::All })),
         ObjectId::Vrf(..) => (ListId::Vrfs, Some(Screen::List { list: ListId::Vrfs, scope: Scope::All })),
         ObjectId::VrfFact(..) => (ListId::VrfFacts, None),
         ObjectId::Route(..) => (ListId::Routes, Some(Screen::List { list: ListId::Routes, scope: Scope::All })),

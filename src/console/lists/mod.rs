@@ -22,7 +22,7 @@ use super::list::{Align, Cell, Column, Cutting, ListDef, ListId, SortKey};
 use crate::inventory::{Class, FieldDiff, Gap, Seen};
 
 /// Every list, in the order in which they are offered.
-pub const ALL: [ListId; 14] = [
+pub const ALL: [ListId; 15] = [
     ListId::Tenants,
     ListId::Vrfs,
     ListId::VrfFacts,
@@ -32,6 +32,7 @@ pub const ALL: [ListId; 14] = [
     ListId::Records,
     ListId::Checkins,
     ListId::Rules,
+    ListId::Forwards,
     ListId::Attention,
     ListId::Members,
     ListId::Pending,
@@ -52,6 +53,7 @@ pub const fn def(id: ListId) -> &'static ListDef {
         ListId::Records => &unread::RECORDS,
         ListId::Checkins => &unread::CHECKINS,
         ListId::Rules => &unread::RULES,
+        ListId::Forwards => &unread::FORWARDS,
         ListId::Attention => &attention::DEF,
         ListId::Members => &members::DEF,
         ListId::Pending => &pending::DEF,

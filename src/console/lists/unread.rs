@@ -27,6 +27,14 @@ pub static RULES: ListDef = ListDef {
     ..unread(ListId::Rules, "Perimeter rules", "rules", &RULE_COLUMNS, "interface")
 };
 
+/// Forwards of the perimeter resolver.
+pub static FORWARDS: ListDef = ListDef {
+    gap: |inv| gap(inv, SourceId::Fw, &FORWARDS_UNREAD, &FORWARDS_OFF),
+    ..unread(ListId::Forwards, "Forwards", "forwards", &FORWARD_COLUMNS, "domain")
+};
+
+static FORWARDS_UNREAD: LazyLock<Gap> = LazyLock::new(|| not_read("Forwards are not read by this version."));
+static FORWARDS_OFF: LazyLock<Gap> = LazyLock::new(|| off("Forwards are not set up for this site."));
 static RECORDS_UNREAD: LazyLock<Gap> = LazyLock::new(|| not_read("DNS records are not read by this version."));
 static RECORDS_OFF: LazyLock<Gap> = LazyLock::new(|| off("DNS records are not set up for this site."));
 static CHECKINS_UNREAD: LazyLock<Gap> = LazyLock::new(|| not_read("Check-ins are not read by this version."));
@@ -99,5 +107,14 @@ const RULE_COLUMNS: [Column; 8] = [
     fixed("port", "PORT", 4, Align::Left, 140),
     fixed("hits", "HITS", 6, Align::Right, 60),
     fixed("loaded", "LOADED", 6, Align::Left, 100),
+    fixed("state", "STATE", 9, Align::Left, 255),
+];
+
+const FORWARD_COLUMNS: [Column; 6] = [
+    words("tenant", "TENANT", 8, 12, 80),
+    words("domain", "DOMAIN", 12, 40, 255),
+    words("server", "SERVER", 11, 24, 150),
+    fixed("type", "TYPE", 7, Align::Left, 140),
+    fixed("enabled", "ON", 3, Align::Left, 130),
     fixed("state", "STATE", 9, Align::Left, 255),
 ];

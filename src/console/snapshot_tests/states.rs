@@ -26,6 +26,8 @@ fn trouble(sources: &[SourceId], kind: GapKind, stale: bool) -> Arc<Inventory> {
         } else {
             std::iter::once((testing::NODE.to_owned(), Ok(Arc::new(sample.exit.clone())))).collect()
         },
+        dns: None,
+        fw: None,
         flows: Arc::new(sample.flows.clone()),
         stale_exits: if sources.contains(&SourceId::Exit) && stale {
             let gap = crate::inventory::Gap::new(kind, "hv02 does not answer on port 22");

@@ -1,6 +1,9 @@
 //! The entities of the joined picture. All immutable; all shared by `Arc<Inventory>`.
 
+mod checkin;
 mod fabric;
+mod names;
+mod perimeter;
 mod state;
 mod tenant;
 mod vnet;
@@ -15,7 +18,10 @@ use super::source::{Gap, Seen, Sources};
 use crate::backends::proxmox::model::Task;
 use crate::site::Site;
 
+pub use checkin::*;
 pub use fabric::*;
+pub use names::*;
+pub use perimeter::*;
 pub use state::*;
 pub use tenant::*;
 pub use vnet::*;
@@ -56,6 +62,16 @@ pub enum ObjectId {
     Vnet(Arc<str>),
     /// A VM by VMID.
     Workload(u32),
+    /// An RRset by owner name and type.
+    Record(Arc<str>, Arc<str>),
+    /// A DNS zone by name.
+    DnsZone(Arc<str>),
+    /// A filter rule by uuid, or pf's label where it has none.
+    Rule(Arc<str>),
+    /// A forward by uuid, or by domain where it is absent.
+    Forward(Arc<str>),
+    /// The check-in of a workload: tenant, workload.
+    CheckIn(Arc<str>, Arc<str>),
     /// A node.
     Node(Arc<str>),
     /// A zone that is no tenant.
@@ -91,6 +107,26 @@ pub struct Inventory {
     pub workloads: Vec<Workload>,
     /// Whether the guest list is known, and why not.
     pub workloads_gap: Option<Gap>,
+    /// Records of tenants' zones in tenant order, those that ought to be there included.
+    pub records: Vec<RecordRow>,
+    /// Whether the records are known, and why not.
+    pub records_gap: Option<Gap>,
+    /// Zones of tenants in tenant order, those of nobody last.
+    pub zones: Vec<ZoneRow>,
+    /// Filter rules as evaluated.
+    pub rules: Vec<RuleRow>,
+    /// Whether the rules are known, and why not.
+    pub rules_gap: Option<Gap>,
+    /// Forwards in tenant order, those of nobody last.
+    pub forwards: Vec<ForwardRow>,
+    /// Whether the forwards are known, and why not.
+    pub forwards_gap: Option<Gap>,
+    /// The perimeter as a whole.
+    pub perimeter: PerimeterView,
+    /// Check-ins in tenant order.
+    pub checkins: Vec<CheckInRow>,
+    /// Whether the check-ins are known, and why not.
+    pub checkins_gap: Option<Gap>,
     /// Fabric.
     pub fabric: FabricView,
     /// Recent tasks, newest first.
@@ -116,6 +152,30 @@ impl Inventory {
     #[must_use]
     pub fn vnets_of(&self, tenant: &Tenant) -> &[VnetRow] {
         slice(&self.vnets, &tenant.vnets)
+    }
+
+    /// The records of `tenant`.
+    #[must_use]
+    pub fn records_of(&self, tenant: &Tenant) -> &[RecordRow] {
+        slice(&self.records, &tenant.records)
+    }
+
+    /// The zones of `tenant`.
+    #[must_use]
+    pub fn zones_of(&self, tenant: &Tenant) -> &[ZoneRow] {
+        slice(&self.zones, &tenant.zones)
+    }
+
+    /// The forwards of `tenant`.
+    #[must_use]
+    pub fn forwards_of(&self, tenant: &Tenant) -> &[ForwardRow] {
+        slice(&self.forwards, &tenant.forwards)
+    }
+
+    /// The check-ins of `tenant`.
+    #[must_use]
+    pub fn checkins_of(&self, tenant: &Tenant) -> &[CheckInRow] {
+        slice(&self.checkins, &tenant.checkins)
     }
 
     /// The VRFs of `tenant`, one an exit node.

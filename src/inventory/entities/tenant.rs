@@ -125,4 +125,12 @@ pub struct Tenant {
     pub vnets: std::ops::Range<u32>,
     /// Positions of its VRFs in [`Inventory::vrfs`](super::Inventory::vrfs), one an exit node.
     pub vrfs: std::ops::Range<u32>,
+    /// Positions of its records in [`Inventory::records`](super::Inventory::records).
+    pub records: std::ops::Range<u32>,
+    /// Positions of its zones in [`Inventory::zones`](super::Inventory::zones).
+    pub zones: std::ops::Range<u32>,
+    /// Positions of its forwards in [`Inventory::forwards`](super::Inventory::forwards).
+    pub forwards: std::ops::Range<u32>,
+    /// Positions of its check-ins in [`Inventory::checkins`](super::Inventory::checkins).
+    pub checkins: std::ops::Range<u32>,
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use super::{Class, FieldDiff};
+use super::{Class, FieldDiff, Mark, WorkloadNames};
 use crate::inventory::source::Seen;
 
 /// Where a VM comes from.
@@ -70,4 +70,8 @@ pub struct Workload {
     pub started_at: Option<Timestamp>,
     /// What differs from the derived values.
     pub diffs: Vec<FieldDiff>,
+    /// Its names at the authority.
+    pub names: WorkloadNames,
+    /// How far its configuration came.
+    pub checkin: Seen<Mark>,
 }

@@ -8,7 +8,7 @@ use tokio::sync::{mpsc, watch};
 
 use super::super::entities::{Flows, Inventory};
 use super::super::join;
-use super::super::readings::{PveReading, Readings};
+use super::super::readings::{DnsReading, FwReading, PveReading, Readings};
 use super::super::source::{Gap, GapKind, SourceError, SourceHealth, SourceId};
 use super::{DEADLINE, EXIT_INTERVAL, PVE_INTERVAL, Unusable};
 use crate::backends::exit_node::model::Reading;
@@ -36,6 +36,20 @@ pub(super) enum Update {
         at: Timestamp,
         /// Interval in force.
         interval: SignedDuration,
+    },
+    /// Names were read (perhaps only further zones).
+    Dns {
+        /// The reading.
+        reading: Arc<DnsReading>,
+        /// Parts that could not be had although the server answered.
+        gaps: Vec<Gap>,
+    },
+    /// The perimeter was read.
+    Fw {
+        /// The reading.
+        reading: Arc<FwReading>,
+        /// Parts that were refused although it answered.
+        gaps: Vec<Gap>,
     },
     /// A source failed.
     Failed {
@@ -116,10 +130,16 @@ impl Hub {
     fn take(&mut self, update: Update) {
         match update {
             Update::Pve { reading, gaps } => {
-                let mut health = self.readings.sources.get(SourceId::Pve).clone();
-                succeed(&mut health, reading.at, gaps);
-                self.readings.sources.set(SourceId::Pve, health);
+                self.succeeded(SourceId::Pve, reading.at, gaps);
                 self.readings.pve = Some(reading);
+            }
+            Update::Dns { reading, gaps } => {
+                self.succeeded(SourceId::Dns, reading.at, gaps);
+                self.readings.dns = Some(reading);
+            }
+            Update::Fw { reading, gaps } => {
+                self.succeeded(SourceId::Fw, reading.at, gaps);
+                self.readings.fw = Some(reading);
             }
             Update::Exit { node, reading, at, interval } => self.take_exit(node, reading, at, interval),
             Update::Failed { source, node, kind, text, help, at, next_try } => {
@@ -146,6 +166,12 @@ impl Hub {
                 }
             }
         }
+    }
+
+    fn succeeded(&mut self, source: SourceId, at: Timestamp, gaps: Vec<Gap>) {
+        let mut health = self.readings.sources.get(source).clone();
+        succeed(&mut health, at, gaps);
+        self.readings.sources.set(source, health);
     }
 
     fn take_exit(&mut self, node: String, reading: Arc<Reading>, at: Timestamp, interval: SignedDuration) {

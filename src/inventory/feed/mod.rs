@@ -71,7 +71,37 @@ pub struct Feed {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Refresh {
     pve: u64,
+    dns: u64,
+    fw: u64,
     exit: u64,
+    boot: u64,
+}
+
+impl Refresh {
+    const fn of(&self, source: SourceId) -> u64 {
+        match source {
+            SourceId::Pve => self.pve,
+            SourceId::Dns => self.dns,
+            SourceId::Fw => self.fw,
+            SourceId::Exit => self.exit,
+            SourceId::Boot => self.boot,
+        }
+    }
+}
+
+impl Wishes {
+    /// How often `source` was wished to be read. Taken before a reading: a wish that comes while it runs is for another.
+    fn wished(&mut self, source: SourceId) -> u64 {
+        self.refresh.borrow_and_update().of(source)
+    }
+
+    /// Waits for `pause`, or a wish to read `source` now. `None` = all is over.
+    async fn rest(&mut self, source: SourceId, answered: u64, pause: std::time::Duration) -> Option<()> {
+        tokio::select! {
+            () = tokio::time::sleep(pause) => Some(()),
+            wish = self.refresh.wait_for(|r| r.of(source) != answered) => wish.ok().map(drop),
+        }
+    }
 }
 
 impl Feed {
@@ -86,7 +116,7 @@ impl Feed {
         let hub = hub::Hub::new(site, clients.exit_nodes.len(), clock());
         let inventory = hub.subscribe();
         workers.spawn(hub.run(inbox));
-        let wishes = Wishes { demand: watch_demand, refresh: watch_refresh };
+        let wishes = Wishes { demand: watch_demand, refresh: watch_refresh, picture: inventory.clone() };
         match clients.proxmox {
             Ok(client) => {
                 let worker = proxmox::Worker::new(site, client, clock, &updates);
@@ -118,12 +148,12 @@ impl Feed {
     /// Reads a source again now; `None` = all.
     pub fn refresh(&self, source: Option<SourceId>) {
         self.refresh.send_modify(|r| {
-            if matches!(source, None | Some(SourceId::Pve)) {
-                r.pve += 1;
-            }
-            if matches!(source, None | Some(SourceId::Exit)) {
-                r.exit += 1;
-            }
+            let one = |id| u64::from(source.is_none_or(|wished| wished == id));
+            r.pve += one(SourceId::Pve);
+            r.dns += one(SourceId::Dns);
+            r.fw += one(SourceId::Fw);
+            r.exit += one(SourceId::Exit);
+            r.boot += one(SourceId::Boot);
         });
     }
 }
@@ -133,4 +163,6 @@ impl Feed {
 struct Wishes {
     demand: watch::Receiver<Demand>,
     refresh: watch::Receiver<Refresh>,
+    /// The newest picture, for workers that need to know of whom to ask. Never a reason to wake up by itself.
+    picture: watch::Receiver<Arc<Inventory>>,
 }

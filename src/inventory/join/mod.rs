@@ -1,12 +1,16 @@
 //! The join: readings in, [`Inventory`] out. Pure; runs in the worker, never in the UI thread.
 
 mod attention;
+mod checkins;
 #[cfg(test)]
 mod edges;
 mod fabric;
+mod forwards;
 mod members;
+mod names;
 mod node;
 mod pending;
+mod perimeter;
 #[cfg(test)]
 mod tests;
 mod workloads;
@@ -102,6 +106,8 @@ pub fn join(site: &Arc<Site>, readings: &Readings, generation: u64) -> Inventory
     let vnets = fabric::vnets(&cx);
     let vrfs = node::rows(&cx, &vnets);
     let fabric = members::view(&cx);
+    let (records, rules, forwards, checkins) =
+        (names::records(&cx), perimeter::rules(&cx), forwards::rows(&cx), checkins::rows(&cx));
     let mut inv = Inventory {
         site: Arc::clone(site),
         generation,
@@ -112,6 +118,16 @@ pub fn join(site: &Arc<Site>, readings: &Readings, generation: u64) -> Inventory
         workloads: workloads.unwrap_or_default(),
         vrfs,
         vnets,
+        records_gap: records.as_ref().err().cloned(),
+        records: records.unwrap_or_default(),
+        zones: names::zones(&cx),
+        rules_gap: rules.as_ref().err().cloned(),
+        rules: rules.unwrap_or_default(),
+        forwards_gap: forwards.as_ref().err().cloned(),
+        forwards: forwards.unwrap_or_default(),
+        perimeter: perimeter::view(&cx),
+        checkins_gap: checkins.as_ref().err().cloned(),
+        checkins: checkins.unwrap_or_default(),
         fabric,
         tasks: cx.pve.map_or_else(|| Err(cx.pve_gap("the task list")), |p| p.tasks.clone()),
         attention: Vec::new(),
@@ -144,9 +160,9 @@ fn tenant(cx: &Cx<'_>, inv: &Inventory, seed: &Seed) -> Tenant {
             stale.as_ref().or(inv.workloads_gap.as_ref()),
             cx.pve.and_then(|p| p.guests_hidden.as_ref()),
         ),
-        dns: other_source(cx, SourceId::Dns, "the zones"),
-        resolver: other_source(cx, SourceId::Fw, "the forwards"),
-        bootstrap: other_source(cx, SourceId::Boot, "the check-ins"),
+        dns: names::layer(cx, seed),
+        resolver: forwards::layer(cx, seed),
+        bootstrap: checkins::layer(cx, seed),
         fabric: stale.map_or(fabric, Layer::unknown),
         node,
     };
@@ -165,12 +181,11 @@ fn tenant(cx: &Cx<'_>, inv: &Inventory, seed: &Seed) -> Tenant {
         workloads,
         vnets,
         vrfs,
+        records: range(&inv.records, |r| r.tenant.as_deref(), &seed.name),
+        zones: range(&inv.zones, |z| z.tenant.as_deref(), &seed.name),
+        forwards: range(&inv.forwards, |f| f.tenant.as_deref(), &seed.name),
+        checkins: range(&inv.checkins, |c| Some(&*c.tenant), &seed.name),
     }
-}
-
-/// A layer whose source this version does not read: off, or configured and unknown.
-fn other_source(cx: &Cx<'_>, id: SourceId, what: &str) -> Layer {
-    Layer::unknown(source_gap(cx.readings, id, what))
 }
 
 fn status(cx: &Cx<'_>, seed: &Seed, layers: &Layers) -> TenantStatus {

@@ -1,5 +1,8 @@
 //! What the workers hand to the join: the newest reading of each source, whole, with its gaps.
 
+mod dns;
+mod perimeter;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -12,6 +15,9 @@ use crate::backends::proxmox::model::{
     AgentState, ClusterStatus, LockState, NodeStatus, NodeVnet, PendingOption, Permissions, Resources, SdnConfig, Task,
     Version, VmConfig,
 };
+
+pub use dns::{Answer, DnsReading, QuestionKey};
+pub use perimeter::FwReading;
 
 /// One cycle of reading Proxmox: cheap lists each time, details as far as the sweep has come.
 #[derive(Debug, Clone)]
@@ -92,6 +98,10 @@ pub struct Readings {
     pub exits: BTreeMap<String, Seen<Arc<Reading>>>,
     /// Exit nodes whose reading is old because the last try failed, and how it failed.
     pub stale_exits: BTreeMap<String, Gap>,
+    /// Names; `None` = nothing read yet.
+    pub dns: Option<Arc<DnsReading>>,
+    /// The perimeter; `None` = nothing read yet.
+    pub fw: Option<Arc<FwReading>>,
     /// Rates and trends kept across readings.
     pub flows: Arc<super::entities::Flows>,
 }
