@@ -7,6 +7,7 @@
 pub mod entities;
 pub mod feed;
 mod flows;
+mod hosts;
 pub mod join;
 pub mod readings;
 pub mod source;

@@ -102,12 +102,12 @@ pub fn join(site: &Arc<Site>, readings: &Readings, generation: u64) -> Inventory
     let pve = readings.pve.as_deref();
     let seeds = pve.and_then(|p| p.sdn.as_ref().ok()).map(|sdn| fabric::seeds(site, sdn)).unwrap_or_default();
     let cx = Cx { site, readings, pve, seeds: &seeds };
-    let workloads = workloads::rows(&cx);
+    let mut workloads = workloads::rows(&cx);
+    let names = names::join(&cx, workloads.as_deref_mut().unwrap_or_default());
     let vnets = fabric::vnets(&cx);
     let vrfs = node::rows(&cx, &vnets);
     let fabric = members::view(&cx);
-    let (records, rules, forwards, checkins) =
-        (names::records(&cx), perimeter::rules(&cx), forwards::rows(&cx), checkins::rows(&cx));
+    let (rules, forwards, checkins) = (perimeter::rules(&cx), forwards::rows(&cx), checkins::rows(&cx));
     let mut inv = Inventory {
         site: Arc::clone(site),
         generation,
@@ -118,9 +118,9 @@ pub fn join(site: &Arc<Site>, readings: &Readings, generation: u64) -> Inventory
         workloads: workloads.unwrap_or_default(),
         vrfs,
         vnets,
-        records_gap: records.as_ref().err().cloned(),
-        records: records.unwrap_or_default(),
-        zones: names::zones(&cx),
+        records_gap: names.records.as_ref().err().cloned(),
+        records: names.records.unwrap_or_default(),
+        zones: names.zones,
         rules_gap: rules.as_ref().err().cloned(),
         rules: rules.unwrap_or_default(),
         forwards_gap: forwards.as_ref().err().cloned(),
@@ -154,13 +154,17 @@ fn tenant(cx: &Cx<'_>, inv: &Inventory, seed: &Seed) -> Tenant {
     let node = node::layer(cx, inv.vrfs.get(vrfs.start as usize..vrfs.end as usize).unwrap_or(&[]), &fabric);
     let stale = cx.pve_stale();
     let own = inv.workloads.get(workloads.start as usize..workloads.end as usize).unwrap_or(&[]);
+    let records = range(&inv.records, |r| r.tenant.as_deref(), &seed.name);
+    let zones = range(&inv.zones, |z| z.tenant.as_deref(), &seed.name);
+    let of_zones = inv.zones.get(zones.start as usize..zones.end as usize).unwrap_or(&[]);
+    let of_records = inv.records.get(records.start as usize..records.end as usize).unwrap_or(&[]);
     let layers = Layers {
         workloads: workloads::layer(
             own,
             stale.as_ref().or(inv.workloads_gap.as_ref()),
             cx.pve.and_then(|p| p.guests_hidden.as_ref()),
         ),
-        dns: names::layer(cx, seed),
+        dns: names::layer(cx, &fabric, of_zones, of_records),
         resolver: forwards::layer(cx, seed),
         bootstrap: checkins::layer(cx, seed),
         fabric: stale.map_or(fabric, Layer::unknown),
@@ -181,8 +185,8 @@ fn tenant(cx: &Cx<'_>, inv: &Inventory, seed: &Seed) -> Tenant {
         workloads,
         vnets,
         vrfs,
-        records: range(&inv.records, |r| r.tenant.as_deref(), &seed.name),
-        zones: range(&inv.zones, |z| z.tenant.as_deref(), &seed.name),
+        records,
+        zones,
         forwards: range(&inv.forwards, |f| f.tenant.as_deref(), &seed.name),
         checkins: range(&inv.checkins, |c| Some(&*c.tenant), &seed.name),
     }
