@@ -1,6 +1,7 @@
 //! Text about one object: for people, as YAML, as JSON. All three are made from one description.
 
 mod fabric;
+mod names;
 mod sheet;
 mod tenant;
 mod workload;
@@ -46,11 +47,11 @@ pub fn describe(inv: &Inventory, id: &ObjectId, now: jiff::Timestamp) -> Option<
         ObjectId::Workload(vmid) => {
             inv.workloads.iter().find(|w| w.vmid == *vmid).map(|w| workload::workload(inv, w, now))
         }
-        ObjectId::Record(..)
-        | ObjectId::DnsZone(_)
-        | ObjectId::Rule(_)
-        | ObjectId::Forward(_)
-        | ObjectId::CheckIn(..) => None,
+        ObjectId::Record(name, kind) => {
+            inv.records.iter().find(|r| r.name == *name && r.kind == *kind).map(|r| names::record(inv, r))
+        }
+        ObjectId::DnsZone(zone) => inv.zones.iter().find(|z| z.zone == *zone).map(|z| names::zone(inv, z)),
+        ObjectId::Rule(_) | ObjectId::Forward(_) | ObjectId::CheckIn(..) => None,
         ObjectId::Node(node) => inv.fabric.members.iter().find(|m| m.node == *node).map(|m| fabric::member(inv, m)),
         ObjectId::Zone(zone) => {
             let zones = inv.fabric.foreign_zones.as_ref().ok()?;

@@ -6,6 +6,7 @@
 mod attention;
 mod members;
 mod pending;
+pub mod records;
 mod routes;
 mod sources;
 mod tasks;
@@ -50,7 +51,7 @@ pub const fn def(id: ListId) -> &'static ListDef {
         ListId::Routes => &routes::DEF,
         ListId::Vnets => &vnets::DEF,
         ListId::Workloads => &workloads::DEF,
-        ListId::Records => &unread::RECORDS,
+        ListId::Records => &records::DEF,
         ListId::Checkins => &unread::CHECKINS,
         ListId::Rules => &unread::RULES,
         ListId::Forwards => &unread::FORWARDS,

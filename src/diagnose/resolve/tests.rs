@@ -105,7 +105,8 @@ async fn healthy() -> Site5 {
 }
 
 async fn ask(text: &str, vantages: &Vantages) -> Resolution {
-    let site = testing::site();
+    let mut site = testing::site();
+    site.powerdns.as_mut().unwrap().nameserver = Some("ns1.example".to_owned());
     let target = Target::parse(&site, text, None).unwrap();
     resolve(&site, &target, vantages, async { testing::healthy() }, &Timestamp::now).await
 }

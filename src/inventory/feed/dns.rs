@@ -225,6 +225,7 @@ impl Worker {
     fn compared(&self) -> Vec<QuestionKey> {
         let shown = || self.wanted.holders.iter().filter(|h| h.shown);
         let mut keys: Vec<QuestionKey> = shown().flat_map(|h| h.hosts.iter().flat_map(own)).collect();
+        keys.extend(shown().flat_map(|h| h.zones.iter().map(|zone| (zone.clone(), "SOA"))));
         let mut seen: std::collections::BTreeSet<QuestionKey> = keys.iter().cloned().collect();
         for zone in shown().flat_map(|h| &h.zones).filter_map(|zone| self.api.content(zone)) {
             for set in zone.rrsets.iter().filter(|set| !set.records.is_empty()) {

@@ -260,7 +260,9 @@ fn pending(inv: &Inventory, out: &mut Vec<Attention>) {
 
 /// Zones and records that are not as derived: one row a tenant and cause. What a zone lacks is told of both at once.
 fn names(inv: &Inventory, out: &mut Vec<Attention>) {
-    for t in inv.tenants.iter().filter(|t| t.layers.dns.class >= Class::Differs) {
+    // Names follow from the index: where two tenants hold one, that is the cause.
+    let alone = |t: &&Tenant| inv.tenants.iter().filter(|other| other.index == t.index).count() == 1;
+    for t in inv.tenants.iter().filter(|t| t.layers.dns.class >= Class::Differs).filter(alone) {
         let mut causes: BTreeMap<&str, (Class, String, Vec<&ZoneRow>)> = BTreeMap::new();
         for zone in inv.zones_of(t).iter().filter(|z| z.class >= Class::Differs) {
             let told = zone_sentence(zone);
@@ -295,7 +297,7 @@ fn of_names(t: &Tenant, class: Class, what: String, target: ObjectId) -> Attenti
 }
 
 fn zone_sentence(zone: &ZoneRow) -> String {
-    let Some(d) = zone.diffs.iter().find(|_| true) else { return zone.word.to_string() };
+    let Some(d) = zone.diffs.first() else { return zone.word.to_string() };
     match &*zone.word {
         "zone missing" => "it does not exist".to_owned(),
         "unsigned updates" => "updates need no signature: any tenant may write".to_owned(),

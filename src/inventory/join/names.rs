@@ -7,8 +7,8 @@ mod zones;
 
 use super::super::entities::{Layer, Mark, RecordRow, Workload, WorkloadNames, ZoneRow};
 use super::super::hosts::host;
-use super::super::readings::DnsReading;
-use super::super::source::{Gap, Seen, SourceId};
+use super::super::readings::{Answer, DnsReading, QuestionKey};
+use super::super::source::{Gap, GapKind, Seen, SourceId};
 use super::super::{Class, Presence};
 use super::{Cx, Seed, source_gap};
 use crate::backends::powerdns::Name;
@@ -120,16 +120,27 @@ fn authority_diffs(row: &RecordRow) -> impl Iterator<Item = super::FieldDiff> + 
 /// Field of a difference between the authority and the perimeter.
 pub(super) const PERIMETER: &str = "perimeter";
 
+/// What the perimeter said to a question.
+fn perimeter(cx: &Cx<'_>, dns: &DnsReading, key: &QuestionKey) -> Seen<Answer> {
+    match (dns.perimeter.get(key), &cx.site.resolvers) {
+        (Some(seen), _) => seen.clone(),
+        (None, None) => Err(Gap::new(GapKind::Off, "no resolver is set up for this site")),
+        (None, Some(_)) => Err(Gap::new(GapKind::NotRead, "the perimeter is asked for what is on screen")),
+    }
+}
+
 /// A and PTR of a workload before any record was joined.
 pub(super) fn unread_names(cx: &Cx<'_>) -> WorkloadNames {
     let gap = source_gap(cx.readings, SourceId::Dns, "its names");
     WorkloadNames { a: Err(gap.clone()), ptr: Err(gap) }
 }
 
-/// The tenant's zones: forward, reverse.
-fn zones_of(cx: &Cx<'_>, seed: &Seed) -> [Name; 2] {
-    let forward = format!("{}.{}", seed.name, cx.site.domain);
-    [Name::new(&forward), Name::new(&cx.site.numbering.reverse_zone(seed.index))]
+/// The tenant's zones: forward, reverse. A reverse zone follows the index: where two hold one, it is the first's.
+fn zones_of(cx: &Cx<'_>, seed: &Seed) -> Vec<Name> {
+    let forward = Name::new(&format!("{}.{}", seed.name, cx.site.domain));
+    let first = cx.seeds.iter().find(|s| s.index == seed.index).is_some_and(|s| s.name == seed.name);
+    let reverse = first.then(|| Name::new(&cx.site.numbering.reverse_zone(seed.index)));
+    std::iter::once(forward).chain(reverse).collect()
 }
 
 /// The names of what this platform did not make are nobody's business.

@@ -69,6 +69,8 @@ fn put(reading: &mut DnsReading, tenant: &str, mut zone: Zone, heads: &mut Vec<Z
         ("ALLOW-DNSUPDATE-FROM".to_owned(), NETWORKS.iter().map(|n| (*n).to_owned()).collect()),
     ]);
     let name = zone.head.name.clone();
+    let soa = Answer { soa: Some((name.clone(), 2_026_112_907)), ..answer(&[]) };
+    reading.perimeter.insert((name.clone(), "SOA"), Ok(soa));
     reading.metadata.insert(name.clone(), Ok(Arc::new(ZoneMetadata { zone: name.clone(), kinds })));
     heads.push(zone.head.clone());
     reading.content.insert(name, Ok(Arc::new(zone)));

@@ -176,13 +176,7 @@ impl Tenant<'_> {
     }
 
     fn row(&self, zone: &Name, key: &(Name, &'static str), seen: (Seen<Held>, Seen<Mark>)) -> RecordRow {
-        let perimeter = match (self.dns.perimeter.get(key), &self.cx.site.resolvers) {
-            (Some(seen), _) => seen.clone(),
-            (None, None) => Err(Gap::new(GapKind::Off, "no resolver is set up for this site")),
-            (None, Some(_)) => {
-                Err(Gap::new(GapKind::NotRead, "the perimeter was not asked yet: it is for what is on screen"))
-            }
-        };
+        let perimeter = super::perimeter(self.cx, self.dns, key);
         self.row_of(zone, (&key.0, key.1, self.dues.get(key)), seen, perimeter)
     }
 
@@ -217,6 +211,7 @@ impl Tenant<'_> {
         if self.stale || self.cx.pve_stale().is_some() && due.is_some() && diffs.iter().any(|d| d.field != PERIMETER) {
             (class, word) = (Class::Unknown, "unknown".into());
         }
+        let gap = held.as_ref().err().cloned();
         let (values, ttl) = held.map_or_else(|_| (Vec::new(), None), |held| (held.values, held.ttl));
         RecordRow {
             tenant: Some(Arc::clone(&self.seed.name)),
@@ -226,6 +221,7 @@ impl Tenant<'_> {
             kind: kind.into(),
             values,
             ttl,
+            gap,
             workload: due.map(|due| due.vmid),
             perimeter,
             diffs,

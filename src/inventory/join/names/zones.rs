@@ -69,6 +69,8 @@ fn row(cx: &Cx<'_>, dns: &DnsReading, seed: Option<&Seed>, zone: &Name) -> ZoneR
         exists: facts.exists,
         kind: facts.kind,
         serial: facts.serial,
+        perimeter_serial: super::perimeter(cx, dns, &(zone.clone(), "SOA"))
+            .map(|answer| answer.soa.filter(|(owner, _)| owner == zone).map(|(_, serial)| serial)),
         nameservers: facts.nameservers,
         keys: facts.keys,
         unsigned_updates: facts.unsigned,
