@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::Sheet;
-use crate::inventory::{Answer, Inventory, RecordRow, ZoneRow};
+use crate::inventory::{Answer, Class, Inventory, RecordRow, ZoneRow};
 
 pub(super) fn record(inv: &Inventory, r: &RecordRow) -> Sheet {
     let mut sheet = Sheet::new("record", &format!("{} {}", r.name, r.kind));
@@ -37,7 +37,12 @@ pub(super) fn record(inv: &Inventory, r: &RecordRow) -> Sheet {
             sheet.row("SOA seen", &format!("{owner}, serial {serial}"), None);
         }
     }
-    sheet.diffs(&r.diffs);
+    let (servers, derived): (Vec<_>, Vec<_>) = r.diffs.iter().cloned().partition(|d| d.field == "perimeter");
+    for d in &servers {
+        let words = format!("the authority has {}, the perimeter says {}", d.expected, d.observed);
+        sheet.row("differs", &words, Some(Class::Differs));
+    }
+    sheet.diffs(&derived);
     sheet
 }
 

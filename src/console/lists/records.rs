@@ -30,7 +30,7 @@ pub static DEF: ListDef = ListDef {
 const COLUMNS: [Column; 8] = [
     words("tenant", "TENANT", 8, 12, 80),
     words("name", "NAME", 8, 32, 255),
-    fixed("type", "TYPE", 4, Align::Left, 200),
+    fixed("type", "TYPE", 4, Align::Left, 145),
     words("authoritative", "AUTHORITATIVE", 12, 40, 150),
     fixed("ttl", "TTL", 3, Align::Right, 20),
     words("perimeter", "PERIMETER", 12, 40, 140),

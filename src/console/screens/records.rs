@@ -44,6 +44,11 @@ fn of_tenant(canvas: &mut Canvas<'_>, ctx: &Ctx<'_>, area: Rect, tenant: &Tenant
     rule(canvas, Rect { height: 1, ..area }, &Titles::new(format!("zones and forwards of {}", tenant.name)));
     let zones = ctx.inv().zones_of(tenant);
     let mut lines: Vec<Vec<Bit>> = zones.iter().map(|zone| of_zone(canvas, zone)).collect();
+    if let (true, Some(gap)) = (lines.is_empty(), &ctx.inv().records_gap) {
+        let mut line = vec![Bit::muted("zones ")];
+        line.extend(unknown(canvas, gap));
+        lines.push(line);
+    }
     lines.push(of_forwards(canvas, ctx, tenant));
     for (y, line) in (area.y + 1..area.bottom()).zip(lines) {
         canvas.bits((area.x + 2, y), area.width.saturating_sub(3), &line);
@@ -85,6 +90,7 @@ fn of_zone(canvas: &Canvas<'_>, zone: &ZoneRow) -> Vec<Bit> {
     out.extend(right_or(canvas, zone, &["NS"], &zone.nameservers));
     out.push(Bit::muted("  key "));
     match &zone.keys {
+        Ok(keys) if zone.class == Class::Unknown => out.push(Bit::text(keys.join(", "))),
         Ok(keys) if !zone.diffs.iter().any(|d| d.field.contains("TSIG")) => {
             out.extend(canvas.cell_bits(&Cell::state(Class::Fine, keys.join(", "))));
         }
@@ -97,6 +103,8 @@ fn of_zone(canvas: &Canvas<'_>, zone: &ZoneRow) -> Vec<Bit> {
 fn right_or(canvas: &Canvas<'_>, zone: &ZoneRow, fields: &[&str], seen: &Seen<Vec<String>>) -> Vec<Bit> {
     match (seen, zone.diffs.iter().find(|d| fields.contains(&d.field.as_str()))) {
         (Err(gap), _) => unknown(canvas, gap),
+        // Nothing is concluded from what is old.
+        (Ok(seen), None) if zone.class == Class::Unknown => vec![Bit::text(seen.join(", "))],
         (Ok(_), None) => canvas.cell_bits(&Cell::state(Class::Fine, "right")),
         (Ok(_), Some(d)) => canvas.cell_bits(&Cell::state(Class::Differs, d.observed.clone())),
     }

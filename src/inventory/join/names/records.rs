@@ -292,9 +292,9 @@ fn compare(kind: &str, held: &Held, answer: &Answer) -> Mark {
     said.sort();
     match answer.code.as_str() {
         "NOERROR" | "NXDOMAIN" if said == served(kind, held) => Mark::new(Class::Fine, "same"),
-        "NOERROR" if said.is_empty() => Mark::new(Class::Differs, "perimeter empty"),
-        "NOERROR" => Mark::new(Class::Differs, "perimeter differs"),
-        code => Mark::new(Class::Differs, format!("perimeter {code}")),
+        "NOERROR" if said.is_empty() => Mark::new(Class::Differs, "FW empty"),
+        "NOERROR" => Mark::new(Class::Differs, "FW differs"),
+        code => Mark::new(Class::Differs, format!("FW {code}")),
     }
 }
 
