@@ -90,6 +90,17 @@ impl Pdns {
         self.call(&["ssh-down", "--dir", &self.data()], "");
     }
 
+    /// Ends the connection of the only tunnel below the server's directory, as a lost link does.
+    pub fn cut(&self) {
+        let control = std::fs::read_dir(self.directory())
+            .unwrap()
+            .map(|entry| entry.unwrap().path().join("master"))
+            .find(|path| path.exists())
+            .unwrap();
+        let done = Command::new("ssh").arg("-S").arg(control).args(["-O", "exit", "none"]).output().unwrap();
+        assert!(done.status.success(), "{done:?}");
+    }
+
     pub fn directory(&self) -> &Path {
         self.dir.path()
     }
