@@ -132,7 +132,8 @@ pub fn join(site: &Arc<Site>, readings: &Readings, generation: u64) -> Inventory
         tasks: cx.pve.map_or_else(|| Err(cx.pve_gap("the task list")), |p| p.tasks.clone()),
         attention: Vec::new(),
     };
-    inv.tenants = seeds.iter().map(|seed| tenant(&cx, &inv, seed)).collect();
+    let of = names.of.into_iter().chain(std::iter::repeat(0..0));
+    inv.tenants = seeds.iter().zip(of).map(|(seed, records)| tenant(&cx, &inv, seed, records)).collect();
     inv.attention = attention::rows(&inv, readings);
     inv
 }
@@ -145,7 +146,7 @@ fn range<T>(rows: &[T], of: impl Fn(&T) -> Option<&str>, name: &str) -> std::ops
     at(start)..at(start + len)
 }
 
-fn tenant(cx: &Cx<'_>, inv: &Inventory, seed: &Seed) -> Tenant {
+fn tenant(cx: &Cx<'_>, inv: &Inventory, seed: &Seed, records: std::ops::Range<u32>) -> Tenant {
     let plan = &cx.site.numbering;
     let workloads = range(&inv.workloads, |w| Some(&w.tenant), &seed.name);
     let vnets = range(&inv.vnets, |v| v.tenant.as_deref(), &seed.name);
@@ -154,7 +155,6 @@ fn tenant(cx: &Cx<'_>, inv: &Inventory, seed: &Seed) -> Tenant {
     let node = node::layer(cx, inv.vrfs.get(vrfs.start as usize..vrfs.end as usize).unwrap_or(&[]), &fabric);
     let stale = cx.pve_stale();
     let own = inv.workloads.get(workloads.start as usize..workloads.end as usize).unwrap_or(&[]);
-    let records = range(&inv.records, |r| r.tenant.as_deref(), &seed.name);
     let zones = range(&inv.zones, |z| z.tenant.as_deref(), &seed.name);
     let of_zones = inv.zones.get(zones.start as usize..zones.end as usize).unwrap_or(&[]);
     let of_records = inv.records.get(records.start as usize..records.end as usize).unwrap_or(&[]);

@@ -5,6 +5,8 @@ mod records;
 mod tests;
 mod zones;
 
+use std::ops::Range;
+
 use super::super::entities::{Layer, Mark, RecordRow, Workload, WorkloadNames, ZoneRow};
 use super::super::hosts::host;
 use super::super::readings::{Answer, DnsReading, QuestionKey};
@@ -19,25 +21,35 @@ pub(super) struct Names {
     pub records: Seen<Vec<RecordRow>>,
     /// Zones in tenant order, those of nobody last.
     pub zones: Vec<ZoneRow>,
+    /// Positions of each tenant's records, in the order of the seeds: there may be tens of thousands.
+    pub of: Vec<Range<u32>>,
 }
 
 /// Joins what was read of names, and tells `workloads` of theirs.
 pub(super) fn join(cx: &Cx<'_>, workloads: &mut [Workload]) -> Names {
     let Some(dns) = cx.readings.dns.as_deref() else {
-        return Names { records: Err(source_gap(cx.readings, SourceId::Dns, "the records")), zones: Vec::new() };
+        return Names {
+            records: Err(source_gap(cx.readings, SourceId::Dns, "the records")),
+            zones: Vec::new(),
+            of: Vec::new(),
+        };
     };
     let zones = zones::rows(cx, dns);
     for w in workloads.iter_mut().filter(|w| host(cx.site, w).is_none()) {
         w.names = none();
     }
     let mut records = Vec::new();
+    let mut of = Vec::with_capacity(cx.seeds.len());
     for seed in cx.seeds {
+        let at = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+        let start = at(records.len());
         records.extend(records::of_tenant(cx, dns, seed, workloads));
+        of.push(start..at(records.len()));
     }
     if let Some(gap) = stale(cx) {
         mark_unknown(&gap, workloads);
     }
-    Names { records: Ok(records), zones }
+    Names { records: Ok(records), zones, of }
 }
 
 /// Why what was said of names is old, when the last try failed: the rows stay, what is concluded from them does not.
