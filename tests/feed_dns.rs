@@ -20,7 +20,7 @@ mod real;
 
 use std::sync::Arc;
 
-use common::{Bench, assert_same, clock, lab_of, status, told};
+use common::{Bench, LIMIT, assert_same, clock, lab_of, status, told};
 use deevnet_console::inventory::{
     Class, Demand, Gap, GapKind, Inventory, Presence, RecordRow, Seen, SourceId, SourceStatus,
 };
@@ -227,4 +227,42 @@ async fn a_zone_of_ten_thousand_records_is_read_once_and_shown_whole() {
     let due = asked.records.iter().filter(|r| r.workload.is_some() && r.perimeter.is_ok()).count();
     assert_eq!(due, 2 * own, "names of workloads first");
     bench.stop().await;
+}
+
+/// The verb as a program: what it reads, prints and ends with.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn get_records_prints_both_servers_and_ends_with_what_is_unknown() {
+    let lab = lab_of(None, None, clock(), true).await;
+    let file = lab.dir().join("site-second-half.toml");
+    std::fs::write(&file, lab.site_toml()).expect("a file");
+    let run = async |args: &[&str]| {
+        let mut command = tokio::process::Command::new(env!("CARGO_BIN_EXE_deevnet-console"));
+        command.arg("--site").arg(&file).args(["get", "records"]).args(args).env("LANG", "C.UTF-8").kill_on_drop(true);
+        let done = tokio::time::timeout(LIMIT, command.output()).await.expect("an end").expect("a program");
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        (done.status.code(), text(&done.stdout), text(&done.stderr))
+    };
+    let (code, out, err) = run(&["-o", "json", "--tenant", "tdemo"]).await;
+    assert_eq!(code, Some(0), "{out}{err}");
+    let json: serde_json::Value = serde_json::from_str(&out).expect("JSON");
+    assert_eq!(json["schema"], "deevnet-console/get-records/v1");
+    let items = json["items"].as_array().expect("items");
+    assert_eq!(items.len(), 5, "{out}");
+    let app = items.iter().find(|i| i["name"] == "app.tdemo.mobile.deevnet.net").expect("app");
+    assert_eq!((&app["type"], &app["state"], &app["word"]), (&"A".into(), &"fine".into(), &"same".into()));
+    assert_eq!(
+        (&app["values"][0]["content"], &app["perimeter"]["values"][0]),
+        (&"10.20.129.10".into(), &"10.20.129.10".into())
+    );
+    assert_eq!((&app["tenant"], &app["zone"]), (&"tdemo".into(), &"tdemo.mobile.deevnet.net".into()));
+    let (code, out, _) = run(&[]).await;
+    assert_eq!(code, Some(0), "{out}");
+    assert!(out.lines().next().is_some_and(|head| head.starts_with("TENANT") && head.contains("PERIMETER")), "{out}");
+    assert!(out.contains("10.129.20.10") && out.contains("✓ same"), "{out}");
+    lab.fault_on("dns-api-auth").expect("a fault");
+    let (code, out, err) = run(&["-o", "json"]).await;
+    let json: serde_json::Value = serde_json::from_str(&out).expect("JSON");
+    assert_eq!((code, &json["items"]), (Some(3), &serde_json::Value::Null), "{out}{err}");
+    assert!(json["unknown"].as_str().is_some_and(|why| why.contains("API key")), "{out}");
+    lab.shutdown().await;
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use deevnet_console::backends::exit_node::transport::SshOptions;
 use deevnet_console::inventory::feed::{Clients, DnsClient};
-use deevnet_console::inventory::{Class, GapKind, Inventory, Presence, SourceId, SourceStatus};
+use deevnet_console::inventory::{Class, Demand, GapKind, Inventory, Presence, SourceId, SourceStatus};
 use deevnet_console::site::Site;
 use deevnet_console::site::secret::Secret;
 use powerdns_common::{KEY, Pdns};
@@ -17,7 +17,7 @@ use super::common::{Bench, clock, lab_of, status, told};
 use super::{d, fresh, named, row};
 
 /// The lab's site with this PowerDNS in place of its own.
-fn site(text: &str, server: &Pdns, mode: &str) -> Arc<Site> {
+fn site(text: &str, server: &Pdns, mode: &str, more: &str) -> Arc<Site> {
     let key = server.directory().join("key");
     std::fs::write(&key, KEY).expect("a file");
     restrict(&key);
@@ -27,7 +27,7 @@ fn site(text: &str, server: &Pdns, mode: &str) -> Arc<Site> {
     write!(
         text,
         "[powerdns]\nmode = \"{mode}\"\nurl = \"{}\"\napi_key = {{ file = \"{}\" }}\ndns = \"{dns}\"\ntunnel = \
-         \"tunnel\"\nnameserver = \"ns1.tdemo.mobile.deevnet.net\"\n",
+         \"tunnel\"\nnameserver = \"ns1.tdemo.mobile.deevnet.net\"\n{more}",
         server.origin(),
         key.display()
     )
@@ -78,7 +78,7 @@ async fn a_real_server_is_read_killed_and_read_again() {
     let Some(server) = Pdns::up("a_real_server_is_read_killed_and_read_again") else { return };
     let lab = lab_of(None, None, clock(), true).await;
     seed(&server, &*picture(&lab).await);
-    let site = site(&lab.site_toml(), &server, "api");
+    let site = site(&lab.site_toml(), &server, "api", "");
     let clients = Clients::connect(&site).await;
     let mut bench = Bench::with(lab, site, clients, &clock());
     let inv = fresh(&mut bench).await;
@@ -119,7 +119,7 @@ async fn a_tunnel_is_opened_by_the_worker_and_again_when_it_broke() {
     let lab = lab_of(None, None, clock(), true).await;
     seed(&server, &*picture(&lab).await);
     let config = server.ssh_up(true);
-    let site = site(&lab.site_toml(), &server, "tunnel");
+    let site = site(&lab.site_toml(), &server, "tunnel", "");
     let known = config.with_file_name("known_hosts");
     let hosts = std::fs::read_to_string(&known).expect("known hosts");
     std::fs::write(&known, "").expect("a file");
@@ -141,5 +141,58 @@ async fn a_tunnel_is_opened_by_the_worker_and_again_when_it_broke() {
     let again = |inv: &Inventory| inv.sources.get(SourceId::Dns).observed_at.is_some_and(|at| at >= before);
     let inv = bench.until("the tunnel again", again).await;
     assert!(inv.sources.get(SourceId::Dns).error.is_none(), "{}", told(&inv));
+    bench.stop().await;
+}
+
+/// What takes answers away at a perimeter is said as it answers, beside a record that is right.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_real_resolver_is_compared_as_it_answers() {
+    let Some(server) = Pdns::with_resolver("a_real_resolver_is_compared_as_it_answers") else { return };
+    let lab = lab_of(None, None, clock(), true).await;
+    seed(&server, &*picture(&lab).await);
+    let resolver = format!("[resolvers]\nperimeter = \"10.20.50.1\"\nask = \"{}\"\n", server.resolver());
+    let site = site(&lab.site_toml(), &server, "api", &resolver);
+    let clients = Clients::connect(&site).await;
+    let mut bench = Bench::with(lab, site, clients, &clock());
+    bench.feed.demand(Demand { tenants: vec!["tdemo".into()], ..Demand::default() });
+    let (app, pointer) = ("app.tdemo.mobile.deevnet.net", "10.129.20.10.in-addr.arpa");
+    let words = |inv: &Inventory| {
+        let word = |name: &str, kind: &str| {
+            let found = inv.records.iter().find(|r| *r.name == *name && *r.kind == *kind);
+            found.map_or_else(String::new, |r| r.word.to_string())
+        };
+        (word(app, "A"), word(pointer, "PTR"))
+    };
+    for (flags, expected) in [
+        (&[][..], ("same", "same")),
+        (&["no-private-domain"], ("FW empty", "same")),
+        (&["no-nodefault"], ("same", "FW NXDOMAIN")),
+    ] {
+        server.reload_resolver(flags);
+        bench.feed.refresh(Some(SourceId::Dns));
+        let inv = bench.until(&format!("{flags:?}"), |inv| words(inv) == (expected.0.into(), expected.1.into())).await;
+        assert_eq!(d(&inv, "tdemo").0, Presence::Present, "the zones are right\n{}", told(&inv));
+    }
+    bench.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_real_server_without_its_api_is_asked_by_queries() {
+    let Some(server) = Pdns::up("a_real_server_without_its_api_is_asked_by_queries") else { return };
+    let lab = lab_of(None, None, clock(), true).await;
+    seed(&server, &*picture(&lab).await);
+    let site = site(&lab.site_toml(), &server, "dns-only", "");
+    let clients = Clients::connect(&site).await;
+    let mut bench = Bench::with(lab, site, clients, &clock());
+    let inv = bench
+        .until("the names", |inv| inv.tenant("tdemo").is_some_and(|t| t.layers.dns.presence == Presence::Present))
+        .await;
+    assert_eq!(d(&inv, "tdemo").1, "present, by queries", "{}", told(&inv));
+    assert_eq!(d(&inv, "eds"), (Presence::Absent, "zones missing".into()), "refused is not here\n{}", told(&inv));
+    server.stop();
+    bench.feed.refresh(Some(SourceId::Dns));
+    let inv = bench.until("its end", |inv| inv.sources.get(SourceId::Dns).error.is_some()).await;
+    let error = inv.sources.get(SourceId::Dns).error.clone().expect("an error");
+    assert!(error.kind == GapKind::NoAnswer && error.text.contains("refuses"), "{}", error.text);
     bench.stop().await;
 }

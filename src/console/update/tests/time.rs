@@ -129,3 +129,15 @@ fn a_drawn_frame_tells_where_lists_begin() {
     draw(&mut model);
     assert_eq!(state(&model, ListId::Workloads, Scope::All).top, top, "the window moves only when it must");
 }
+
+#[test]
+fn records_of_all_tenants_ask_for_the_names_on_screen() {
+    let mut model = model((80, 24));
+    start(&mut model);
+    update(&mut model, Msg::Inventory(healthy()));
+    run_line(&mut model, "records");
+    draw(&mut model);
+    let tenants: Vec<&str> = model.kept.demand.tenants.iter().map(|t| &**t).collect();
+    assert!(tenants.contains(&"tdemo") && tenants.contains(&"eds"), "{tenants:?}");
+    assert!(tenants.len() < 6, "only what is on screen: {tenants:?}");
+}
