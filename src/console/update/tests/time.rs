@@ -136,6 +136,7 @@ fn records_of_all_tenants_ask_for_the_names_on_screen() {
     start(&mut model);
     update(&mut model, Msg::Inventory(healthy()));
     run_line(&mut model, "records");
+    update(&mut model, Msg::Inventory(healthy()));
     draw(&mut model);
     let tenants: Vec<&str> = model.kept.demand.tenants.iter().map(|t| &**t).collect();
     assert!(tenants.contains(&"tdemo") && tenants.contains(&"eds"), "{tenants:?}");
