@@ -41,6 +41,8 @@ const fn sources(kind: Kind) -> &'static [SourceId] {
     match kind {
         Kind::Tenants | Kind::Vrfs | Kind::Snat => &[SourceId::Pve, SourceId::Exit],
         Kind::Vnets | Kind::Workloads | Kind::Pending => &[SourceId::Pve],
+        Kind::Rules => &[SourceId::Fw],
+        Kind::Forwards => &[SourceId::Fw, SourceId::Pve],
         Kind::Sources => &SourceId::ALL,
     }
 }
@@ -68,7 +70,9 @@ fn complete(inv: &Inventory, kind: Kind) -> bool {
         }
         // Edits of subnets are known only with the subnets.
         Kind::Pending => !inv.vnets.iter().any(|v| unread(&v.subnets)),
-        Kind::Vrfs | Kind::Snat | Kind::Sources => true,
+        // What a rule means is known with the aliases, which are read after the rules.
+        Kind::Rules => !unread(&inv.perimeter.must_not_exist) && !inv.rules.iter().any(|r| unread(&r.touches)),
+        Kind::Vrfs | Kind::Snat | Kind::Sources | Kind::Forwards => true,
     }
 }
 
@@ -159,7 +163,7 @@ fn items(inv: &Inventory, kind: Kind, tenant: Option<&str>) -> Result<Seen<Vec<V
     if let Some(name) = tenant {
         known_tenant(inv, name)?;
         if let Ok(items) = &mut list {
-            items.retain(|i| items::of_tenant(i, name));
+            items.retain(|i| items::of_tenant(inv, kind, i, name));
         }
     }
     Ok(list)

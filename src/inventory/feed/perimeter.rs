@@ -29,6 +29,7 @@ pub(super) struct Worker {
     /// When what hardly changes was last read in full.
     slow: Option<Instant>,
     round: Round,
+    published: bool,
 }
 
 /// How the parts of one poll fared.
@@ -89,6 +90,7 @@ impl Worker {
             out: out.clone(),
             slow: None,
             round: Round::default(),
+            published: false,
         }
     }
 
@@ -99,9 +101,12 @@ impl Worker {
             let answered = wishes.wished(SourceId::Fw);
             self.client.begin_poll().await;
             let begun = Instant::now();
+            let before = self.reading.clone();
             let told = match self.poll().await {
                 Ok(()) => self.publish().await.map(|()| self.pace.well(FW_INTERVAL)),
                 Err(error) => {
+                    // What a poll that failed put in place of what was read is no reading.
+                    self.reading = before;
                     let pause = self.pace.failed(FW_INTERVAL);
                     self.report(&error, pause).await.map(|()| pause)
                 }
@@ -125,8 +130,8 @@ impl Worker {
         }
         self.rows(slow).await?;
         self.reading.at = (self.clock)();
-        if slow && self.round.answered {
-            // What is on screen first does not wait for what hardly changes.
+        if !self.published && self.round.answered {
+            // The first rows do not wait for what hardly changes.
             self.publish().await.ok();
         }
         self.states().await?;
@@ -174,6 +179,7 @@ impl Worker {
     }
 
     async fn publish(&mut self) -> Result<(), Gone> {
+        self.published = true;
         self.reading.requests = self.client.requests().total;
         let update = Update::Fw { reading: Arc::new(self.reading.clone()), gaps: gaps(&self.reading) };
         self.out.send(update).await.map_err(|_| Gone)

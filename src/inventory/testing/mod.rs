@@ -170,13 +170,30 @@ impl Sample {
 
     /// Joins.
     pub fn join(self) -> Arc<Inventory> {
-        let readings = Readings {
+        let readings = self.readings();
+        self.of_these(readings)
+    }
+
+    /// Joins without any reading of `source`.
+    pub fn join_without(self, source: SourceId) -> Arc<Inventory> {
+        let mut readings = self.readings();
+        match source {
+            SourceId::Pve => readings.pve = None,
+            SourceId::Fw => readings.fw = None,
+            SourceId::Dns => readings.dns = None,
+            SourceId::Exit => readings.exits.clear(),
+            SourceId::Boot => {}
+        }
+        self.of_these(readings)
+    }
+
+    fn readings(&self) -> Readings {
+        Readings {
             pve: Some(Arc::new(self.pve.clone())),
             exits: std::iter::once((NODE.to_owned(), Ok(Arc::new(self.exit.clone())))).collect(),
             fw: Some(Arc::new(self.fw.clone())),
             ..Readings::default()
-        };
-        self.of_these(readings)
+        }
     }
 
     /// Joins without any reading: what is shown before the first answer, or when nothing ever answered.
