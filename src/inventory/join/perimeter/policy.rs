@@ -278,16 +278,25 @@ pub(super) fn any(all: impl Iterator<Item = Seen<bool>>) -> Seen<bool> {
 impl Breach {
     /// Why the rule must not exist: `iot, guest may reach the tenant overlay`.
     pub(super) fn words(&self) -> Option<String> {
-        let mut by_target: Vec<(Zone, Vec<&str>)> = Vec::new();
+        let target = |zone: Zone| if zone == Zone::Overlay { "the tenant overlay" } else { zone.word() };
+        let mut by_target: Vec<(&str, Vec<&str>)> = Vec::new();
         for (from, to) in self.broken.iter().filter_map(|i| PATTERNS.get(*i)) {
-            match by_target.iter_mut().find(|(zone, _)| zone == to) {
+            match by_target.iter_mut().find(|(to_word, _)| *to_word == target(*to)) {
                 Some((_, froms)) => froms.push(from.word()),
-                None => by_target.push((*to, vec![from.word()])),
+                None => by_target.push((target(*to), vec![from.word()])),
             }
         }
-        let target = |zone: Zone| if zone == Zone::Overlay { "the tenant overlay" } else { zone.word() };
-        let parts: Vec<String> =
-            by_target.iter().map(|(to, froms)| format!("{} may reach {}", froms.join(", "), target(*to))).collect();
+        // The same senders to several targets are said once.
+        let mut by_froms: Vec<(String, Vec<&str>)> = Vec::new();
+        for (to, froms) in by_target {
+            let froms = froms.join(", ");
+            match by_froms.iter_mut().find(|(same, _)| *same == froms) {
+                Some((_, targets)) => targets.push(to),
+                None => by_froms.push((froms, vec![to])),
+            }
+        }
+        let part = |(froms, targets): &(String, Vec<&str>)| format!("{froms} may reach {}", targets.join(", "));
+        let parts: Vec<String> = by_froms.iter().map(part).collect();
         (!parts.is_empty()).then(|| parts.join("; "))
     }
 }
