@@ -16,5 +16,5 @@ pub mod testing;
 
 pub use entities::*;
 pub use join::join;
-pub use readings::{Answer, Demand, PveReading, Readings};
+pub use readings::{Answer, Demand, FwReading, PveReading, Readings};
 pub use source::{Gap, GapKind, Seen, SourceError, SourceHealth, SourceId, SourceStatus, Sources};

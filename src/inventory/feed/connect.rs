@@ -4,9 +4,9 @@ use zeroize::Zeroizing;
 
 use super::dns::limits;
 use super::{Clients, DEADLINE, DnsClient, Unusable};
-use crate::backends::{exit_node, http, powerdns, proxmox};
+use crate::backends::{exit_node, http, opnsense, powerdns, proxmox};
 use crate::site::Site;
-use crate::site::model::{PowerDnsMode, PowerDnsSite};
+use crate::site::model::{OpnsenseSite, PowerDnsMode, PowerDnsSite, SecretSource};
 
 impl Clients {
     /// Makes the clients of `site`. Never fails as a whole: a source that cannot be used says why.
@@ -18,8 +18,14 @@ impl Clients {
                 None => None,
             }
         };
-        let (proxmox, powerdns) = tokio::join!(proxmox_client(site), names);
-        Self { proxmox, exit_nodes, powerdns }
+        let perimeter = async {
+            match &site.opnsense {
+                Some(section) => Some(opnsense_client(section).await),
+                None => None,
+            }
+        };
+        let (proxmox, powerdns, opnsense) = tokio::join!(proxmox_client(site), names, perimeter);
+        Self { proxmox, exit_nodes, powerdns, opnsense }
     }
 }
 
@@ -59,4 +65,17 @@ async fn dns_client(dns: &PowerDnsSite) -> Result<DnsClient, Unusable> {
     powerdns::Client::new(dns, key, limits())
         .map(DnsClient::Api)
         .map_err(|e| Unusable { text: format!("[powerdns] {e}"), help: Some(e.help()) })
+}
+
+async fn opnsense_client(section: &OpnsenseSite) -> Result<opnsense::Client, Unusable> {
+    let read = async |what: &str, source: &SecretSource| {
+        let secret = source.read().await;
+        secret
+            .map(|s| Zeroizing::new(s.expose().to_owned()))
+            .map_err(|e| Unusable { text: format!("[opnsense] {what}: {e}"), help: Some(e.help().to_owned()) })
+    };
+    let (key, secret) = (read("key", &section.key).await?, read("secret", &section.secret).await?);
+    let limits = http::Limits { total: DEADLINE.unsigned_abs(), ..http::Limits::default() };
+    opnsense::Client::new(section, &key, &secret, limits, opnsense::Pace::default())
+        .map_err(|e| Unusable { text: format!("[opnsense] {e}"), help: Some(e.help()) })
 }

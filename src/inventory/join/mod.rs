@@ -107,7 +107,8 @@ pub fn join(site: &Arc<Site>, readings: &Readings, generation: u64) -> Inventory
     let vnets = fabric::vnets(&cx);
     let vrfs = node::rows(&cx, &vnets);
     let fabric = members::view(&cx);
-    let (rules, forwards, checkins) = (perimeter::rules(&cx), forwards::rows(&cx), checkins::rows(&cx));
+    let (forwards, checkins) = (forwards::rows(&cx), checkins::rows(&cx));
+    let (rules, perimeter) = perimeter::joined(&cx);
     let mut inv = Inventory {
         site: Arc::clone(site),
         generation,
@@ -125,7 +126,7 @@ pub fn join(site: &Arc<Site>, readings: &Readings, generation: u64) -> Inventory
         rules: rules.unwrap_or_default(),
         forwards_gap: forwards.as_ref().err().cloned(),
         forwards: forwards.unwrap_or_default(),
-        perimeter: perimeter::view(&cx),
+        perimeter,
         checkins_gap: checkins.as_ref().err().cloned(),
         checkins: checkins.unwrap_or_default(),
         fabric,
@@ -146,6 +147,10 @@ fn range<T>(rows: &[T], of: impl Fn(&T) -> Option<&str>, name: &str) -> std::ops
     at(start)..at(start + len)
 }
 
+fn range_of<'a, T>(rows: &'a [T], range: &std::ops::Range<u32>) -> &'a [T] {
+    rows.get(range.start as usize..range.end as usize).unwrap_or(&[])
+}
+
 fn tenant(cx: &Cx<'_>, inv: &Inventory, seed: &Seed, records: std::ops::Range<u32>) -> Tenant {
     let plan = &cx.site.numbering;
     let workloads = range(&inv.workloads, |w| Some(&w.tenant), &seed.name);
@@ -154,6 +159,7 @@ fn tenant(cx: &Cx<'_>, inv: &Inventory, seed: &Seed, records: std::ops::Range<u3
     let fabric = fabric::layer(cx, seed);
     let node = node::layer(cx, inv.vrfs.get(vrfs.start as usize..vrfs.end as usize).unwrap_or(&[]), &fabric);
     let stale = cx.pve_stale();
+    let forwards = range(&inv.forwards, |f| f.tenant.as_deref(), &seed.name);
     let own = inv.workloads.get(workloads.start as usize..workloads.end as usize).unwrap_or(&[]);
     let zones = range(&inv.zones, |z| z.tenant.as_deref(), &seed.name);
     let of_zones = inv.zones.get(zones.start as usize..zones.end as usize).unwrap_or(&[]);
@@ -165,7 +171,7 @@ fn tenant(cx: &Cx<'_>, inv: &Inventory, seed: &Seed, records: std::ops::Range<u3
             cx.pve.and_then(|p| p.guests_hidden.as_ref()),
         ),
         dns: names::layer(cx, &fabric, of_zones, of_records),
-        resolver: forwards::layer(cx, seed),
+        resolver: forwards::layer(cx, seed, range_of(&inv.forwards, &forwards), inv.forwards_gap.as_ref()),
         bootstrap: checkins::layer(cx, seed),
         fabric: stale.map_or(fabric, Layer::unknown),
         node,
@@ -187,7 +193,7 @@ fn tenant(cx: &Cx<'_>, inv: &Inventory, seed: &Seed, records: std::ops::Range<u3
         vrfs,
         records,
         zones,
-        forwards: range(&inv.forwards, |f| f.tenant.as_deref(), &seed.name),
+        forwards,
         checkins: range(&inv.checkins, |c| Some(&*c.tenant), &seed.name),
     }
 }

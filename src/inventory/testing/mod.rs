@@ -4,6 +4,7 @@
 
 pub mod dns;
 mod exit_node;
+pub mod perimeter;
 mod proxmox;
 
 use std::collections::BTreeMap;
@@ -13,7 +14,7 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 
 use super::entities::{Flows, Inventory};
-use super::readings::{DnsReading, PveReading, Readings};
+use super::readings::{DnsReading, FwReading, PveReading, Readings};
 use super::source::{GapKind, SourceError, SourceHealth, SourceId, Sources};
 use crate::backends::exit_node::model as exit;
 use crate::site::Site;
@@ -43,7 +44,7 @@ fn powerdns() -> PowerDnsSite {
     }
 }
 
-/// The site `mobile`, with Proxmox, one exit node, PowerDNS and a perimeter resolver.
+/// The site `mobile`, with Proxmox, one exit node, PowerDNS, the perimeter and its resolver.
 pub fn site() -> Site {
     Site {
         name: "mobile".into(),
@@ -81,7 +82,7 @@ pub fn site() -> Site {
             egress_apply: None,
         }],
         powerdns: Some(powerdns()),
-        opnsense: None,
+        opnsense: Some(perimeter::section()),
         resolvers: Some(ResolversSite {
             perimeter: [10, 20, 50, 1].into(),
             ask: ([10, 20, 50, 1], 53).into(),
@@ -107,6 +108,8 @@ pub struct Sample {
     pub exit: exit::Reading,
     /// Names.
     pub dns: DnsReading,
+    /// Perimeter.
+    pub fw: FwReading,
     /// Health of the sources.
     pub sources: Sources,
     /// Rates.
@@ -162,7 +165,7 @@ impl Sample {
         let site = site();
         let bound = SignedDuration::from_secs(10);
         let mut sources = Sources::default();
-        for (id, interval) in [(SourceId::Pve, 10), (SourceId::Dns, 10), (SourceId::Exit, 30)] {
+        for (id, interval) in [(SourceId::Pve, 10), (SourceId::Dns, 10), (SourceId::Fw, 10), (SourceId::Exit, 30)] {
             let mut health = SourceHealth::starting(SignedDuration::from_secs(interval), bound, now());
             health.observed_at = Some(now());
             sources.set(id, health);
@@ -171,6 +174,7 @@ impl Sample {
             pve: proxmox::reading(&site, tenants),
             exit: exit_node::reading(&site, tenants),
             dns: dns::reading(&site, tenants),
+            fw: perimeter::reading(&site, tenants),
             flows: exit_node::flows(&site, tenants),
             site,
             sources,
@@ -189,23 +193,43 @@ impl Sample {
 
     /// Joins.
     pub fn join(self) -> Arc<Inventory> {
-        let readings = Readings {
+        let readings = self.readings();
+        self.of_these(readings)
+    }
+
+    /// Joins without any reading of `source`.
+    pub fn join_without(self, source: SourceId) -> Arc<Inventory> {
+        let mut readings = self.readings();
+        match source {
+            SourceId::Pve => readings.pve = None,
+            SourceId::Fw => readings.fw = None,
+            SourceId::Dns => readings.dns = None,
+            SourceId::Exit => readings.exits.clear(),
+            SourceId::Boot => {}
+        }
+        self.of_these(readings)
+    }
+
+    fn readings(&self) -> Readings {
+        Readings {
             pve: Some(Arc::new(self.pve.clone())),
             exits: std::iter::once((NODE.to_owned(), Ok(Arc::new(self.exit.clone())))).collect(),
             dns: self.site.powerdns.is_some().then(|| Arc::new(self.dns.clone())),
-            ..self.empty()
-        };
-        Arc::new(super::join(&Arc::new(self.site.clone()), &readings, 1))
+            fw: Some(Arc::new(self.fw.clone())),
+            ..Readings::default()
+        }
     }
 
     /// Joins without any reading: what is shown before the first answer, or when nothing ever answered.
     pub fn join_without_data(self) -> Arc<Inventory> {
-        Arc::new(super::join(&Arc::new(self.site.clone()), &self.empty(), 1))
+        self.of_these(Readings::default())
     }
 
-    /// Health and rates alone.
-    fn empty(&self) -> Readings {
-        Readings { sources: self.sources.clone(), flows: Arc::new(self.flows.clone()), ..Readings::default() }
+    /// Joins these readings with the sample's sources and rates.
+    fn of_these(&self, readings: Readings) -> Arc<Inventory> {
+        let flows = Arc::new(self.flows.clone());
+        let readings = Readings { sources: self.sources.clone(), flows, ..readings };
+        Arc::new(super::join(&Arc::new(self.site.clone()), &readings, 1))
     }
 }
 
