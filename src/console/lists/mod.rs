@@ -20,7 +20,7 @@ mod vrfs;
 mod workloads;
 
 pub use forwards::where_to;
-pub use rules::{action, direction, kind as rule_kind, list_only, pane_only, touches};
+pub use rules::{action, direction, kind as rule_kind, left_out, pane_only, touches};
 pub use tenants::{layer_cell, status_now};
 
 use super::list::{Align, Cell, Column, Cutting, ListDef, ListId, SortKey};
