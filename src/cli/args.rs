@@ -98,6 +98,12 @@ pub enum Verb {
     },
     /// One name at every vantage point, beside what the index derives for it.
     Resolve(ResolveArgs),
+    /// The site file against what is really there.
+    Site {
+        /// What to do with it.
+        #[command(subcommand)]
+        action: SiteAction,
+    },
     /// One screen as text.
     Render(RenderArgs),
     /// Completions for a shell.
@@ -129,6 +135,26 @@ pub struct ResolveArgs {
     /// Form.
     #[arg(short, long, value_enum, default_value_t)]
     pub output: Format,
+}
+
+/// `site …`.
+#[derive(Debug, Subcommand)]
+pub enum SiteAction {
+    /// Try every address, certificate, credential, right, clock and vantage point, all at once.
+    Check {
+        /// Show the evidence of what is well, too.
+        #[arg(short, long)]
+        verbose: bool,
+        /// Seconds that one step may take, 1–60.
+        #[arg(long, default_value_t = 8, value_name = "SECONDS", value_parser = clap::value_parser!(u8).range(1..=60))]
+        timeout: u8,
+        /// Servers of this host, from another file than /etc/resolv.conf.
+        #[arg(long, value_name = "FILE")]
+        resolv_conf: Option<PathBuf>,
+        /// Form.
+        #[arg(short, long, value_enum, default_value_t)]
+        output: Format,
+    },
 }
 
 /// `render …`.
