@@ -14,3 +14,5 @@ mod setup_common;
 
 #[path = "site_check/lab.rs"]
 mod lab;
+#[path = "site_check/servers.rs"]
+mod servers;

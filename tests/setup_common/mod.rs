@@ -75,13 +75,18 @@ impl Whole {
         std::fs::write(dir.path().join("site.toml"), lab.site_toml()).unwrap();
         let resolv_conf = dir.path().join("resolv.conf");
         std::fs::write(&resolv_conf, format!("nameserver {address}\noptions timeout:1 attempts:1\n")).unwrap();
+        enter_vrfs(&lab);
         let resolver = relay(address, lab.resolver().unwrap()).await;
         Self { lab, dir, resolver, resolv_conf }
     }
 
-    /// Whether this host's own resolver could be played; without it one check stays unknown.
-    pub fn has_resolver(&self) -> bool {
-        self.resolver.is_some()
+    /// Whether all parts can be played here; without them a check or two stay unknown.
+    pub fn is_complete(&self, test: &str) -> bool {
+        let dig = Path::new("/usr/bin/dig").exists();
+        if !dig {
+            eprintln!("SKIPPED part of {test}: /usr/bin/dig is not installed");
+        }
+        self.resolver.is_some() && dig
     }
 
     pub fn site(&self) -> PathBuf {
@@ -124,6 +129,19 @@ impl Whole {
             resolver.abort();
         }
         self.lab.shutdown().await;
+    }
+}
+
+/// Lets the lab's node enter a VRF: `dig` runs where it is, and asks the lab's resolver.
+fn enter_vrfs(lab: &Lab) {
+    let bin = lab.dir().join("bin");
+    std::fs::rename(bin.join("ip"), bin.join("ip-lab")).unwrap();
+    let ip = "#!/bin/sh\nif [ \"$1 $2\" = 'vrf exec' ]; then shift 3; exec \"$@\"; fi\nexec \"${0%/*}/ip-lab\" \"$@\"\n";
+    let port = lab.resolver().unwrap().port();
+    let dig = format!("#!/bin/sh\nfor word; do shift; [ \"$word\" = @10.20.50.1 ] && word='@127.0.0.1'; set -- \"$@\" \"$word\"; done\nexec /usr/bin/dig -p {port} \"$@\"\n");
+    for (name, text) in [("ip", ip), ("dig", &dig)] {
+        std::fs::write(bin.join(name), text).unwrap();
+        std::fs::set_permissions(bin.join(name), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     }
 }
 

@@ -114,6 +114,12 @@ pub async fn look(origin: &str, trust: &Trust, wait: Wait, clock: Clock<'_>) -> 
     let began = Instant::now();
     let stream = match connect(&addresses, port, wait).await {
         Ok(stream) => stream,
+        // Accepted and reset at once: somebody listens, and does not want this host.
+        Err(Kind::ClosedBeforeAnswer) => {
+            seen.connect = Some(Ok(began.elapsed()));
+            seen.http = Some(Err(Kind::ClosedBeforeAnswer));
+            return seen;
+        }
         Err(kind) => {
             seen.connect = Some(Err(kind));
             return seen;

@@ -45,7 +45,7 @@ pub async fn collect(site: &Site, options: &Options<'_>) -> Facts {
     let exit_nodes = join_all(site.exit_nodes.iter().map(|node| exit_node(node, &site.domain, options)));
     let bootstrap = site.bootstrap.as_ref().map(|b| service_alone(&b.url, &b.trust, "credential", &b.credential, options));
     let registry = site.registry.as_ref().map(|r| service_alone(&r.url, &r.trust, "token", &r.token, options));
-    let (proxmox, exit_nodes, powerdns, opnsense, resolvers, bootstrap, registry) = tokio::join!(
+    let (proxmox, exit_nodes, mut powerdns, opnsense, resolvers, bootstrap, registry) = tokio::join!(
         proxmox::facts(&site.proxmox, options),
         exit_nodes,
         when(site.powerdns.as_ref().map(|dns| names::powerdns(site, dns, options))),
@@ -54,6 +54,9 @@ pub async fn collect(site: &Site, options: &Options<'_>) -> Facts {
         when(bootstrap),
         when(registry),
     );
+    if let (Some(seen), Some(dns)) = (&mut powerdns, &site.powerdns) {
+        names::ask_for_a_tenant(site, dns, &proxmox, seen, options).await;
+    }
     Facts { at, proxmox, exit_nodes, powerdns, opnsense, resolvers, bootstrap, registry }
 }
 

@@ -16,7 +16,7 @@ use crate::site::Site;
 pub fn judge(site: &Site, facts: &Facts) -> Report {
     let mut sources = vec![proxmox::source(site, &facts.proxmox)];
     for (node, seen) in site.exit_nodes.iter().zip(&facts.exit_nodes) {
-        sources.push(exit::source(node, seen));
+        sources.push(exit::source(site, node, seen));
     }
     sources.extend(facts.powerdns.iter().map(|dns| names::powerdns(site, dns)));
     sources.extend(facts.opnsense.as_ref().map(perimeter::source));

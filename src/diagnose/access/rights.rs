@@ -164,12 +164,13 @@ pub fn opnsense_is_optional(endpoint: &opn::Endpoint) -> bool {
     *endpoint == opn::FIRMWARE_STATUS
 }
 
-/// One endpoint for each privilege: the first of the table that reads and needs no id.
+/// For each privilege the endpoints by which it can be tried: those that read and need no id, in the order of the table.
+/// The first does unless the router's version has no such endpoint.
 #[must_use]
-pub fn opnsense_to_try() -> Vec<&'static opn::Endpoint> {
-    let fit = |e: &&&'static opn::Endpoint| e.access == Access::Read && !e.path.contains('{');
-    let groups = opnsense().into_iter().filter_map(|(_, members)| members.iter().find(fit).copied());
-    groups.filter(|endpoint| !opnsense_is_optional(endpoint)).collect()
+pub fn opnsense_to_try() -> Vec<Vec<&'static opn::Endpoint>> {
+    let fit = |e: &&'static opn::Endpoint| e.access == Access::Read && !e.path.contains('{') && !opnsense_is_optional(e);
+    let groups = opnsense().into_iter().map(|(_, members)| members.into_iter().filter(fit).collect::<Vec<_>>());
+    groups.filter(|members| !members.is_empty()).collect()
 }
 
 /// Lines of `pdns.conf` that open the API to `from`. The key itself is the operator's to put in.

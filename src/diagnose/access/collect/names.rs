@@ -12,7 +12,7 @@ use crate::backends::dns::{self, DnsName, Query, Rcode, RecordType};
 use crate::backends::exit_node::transport::SshOptions;
 use crate::backends::powerdns::{Client, Error, ZoneListing};
 use crate::diagnose::access::facts::{
-    Asked, Fault, FaultKind, PowerDnsApi, PowerDnsFacts, SecretFacts, ServiceFacts, Tried,
+    Asked, Fault, FaultKind, PowerDnsApi, PowerDnsFacts, ProxmoxFacts, SecretFacts, ServiceFacts, Tried,
 };
 use crate::site::Site;
 use crate::site::model::{PowerDnsMode, PowerDnsSite};
@@ -29,16 +29,37 @@ pub(super) async fn powerdns(site: &Site, dns: &PowerDnsSite, options: &Options<
     };
     let (api, first) = tokio::join!(api(dns, options), first);
     let mut authority: Vec<Asked> = first.into_iter().collect();
-    let silent = authority.iter().any(|a| matches!(a.answer, Tried::Failed(_)));
-    if !silent && !authority.iter().any(holds) {
-        let zones = api.as_ref().and_then(|api| api.zones.got());
-        let below = |zone: &&String| zone.trim_end_matches('.').ends_with(&format!(".{}", site.domain));
-        let zone = zones.and_then(|zones| zones.iter().find(below)).and_then(|zone| zone.parse().ok());
-        if let Some(zone) = zone {
-            authority.push(soa(dns.dns, zone, options).await);
-        }
+    let zones = api.as_ref().and_then(|api| api.zones.got());
+    let below = |zone: &&String| zone.trim_end_matches('.').ends_with(&format!(".{}", site.domain));
+    if wants_a_zone(&authority)
+        && let Some(zone) = zones.and_then(|zones| zones.iter().find(below)).and_then(|zone| zone.parse().ok())
+    {
+        authority.push(soa(dns.dns, zone, options).await);
     }
     PowerDnsFacts { api, authority, took: began.elapsed() }
+}
+
+/// Asks the authoritative server for the zone of a tenant that Proxmox has, where no other zone was found to ask for.
+pub(super) async fn ask_for_a_tenant(
+    site: &Site,
+    dns: &PowerDnsSite,
+    proxmox: &ProxmoxFacts,
+    seen: &mut PowerDnsFacts,
+    options: &Options<'_>,
+) {
+    if !wants_a_zone(&seen.authority) {
+        return;
+    }
+    let ours = |vni: Option<u32>| vni.is_some_and(|vni| site.numbering.index_of_vrf_vni(vni).is_some());
+    let tenant = proxmox.zones.got().and_then(|zones| zones.iter().find(|zone| ours(zone.vrf_vxlan)));
+    if let Some(zone) = tenant.and_then(|tenant| format!("{}.{}", tenant.zone, site.domain).parse().ok()) {
+        seen.authority.push(soa(dns.dns, zone, options).await);
+    }
+}
+
+/// Whether the server answers, and none of its own zones was asked for yet.
+fn wants_a_zone(asked: &[Asked]) -> bool {
+    asked.iter().all(|a| a.answer.got().is_some()) && !asked.iter().any(holds)
 }
 
 /// Whether the server answered for a zone of its own.

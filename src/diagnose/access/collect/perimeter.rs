@@ -48,16 +48,21 @@ pub(super) async fn facts(site: &OpnsenseSite, options: &Options<'_>) -> Opnsens
 
 fn not_run(facts: &mut OpnsenseFacts, why: &str) {
     facts.release = Tried::NotRun(why.to_owned());
-    facts.tried = rights::opnsense_to_try().into_iter().map(|e| (e, Tried::NotRun(why.to_owned()))).collect();
+    facts.tried = rights::opnsense_to_try()
+        .iter()
+        .filter_map(|group| group.first())
+        .map(|endpoint| (*endpoint, Tried::NotRun(why.to_owned())))
+        .collect();
 }
 
 async fn ask(facts: &mut OpnsenseFacts, client: &Client) {
     facts.release = Tried::of(client.release().await);
     let mut stop = if let Tried::Failed(fault) = &facts.release { stops(fault) } else { None };
-    for endpoint in rights::opnsense_to_try() {
-        let came = match stop {
-            Some(why) => Tried::NotRun(why.to_owned()),
-            None => try_one(client, endpoint).await,
+    for group in rights::opnsense_to_try() {
+        let Some(first) = group.first() else { continue };
+        let (endpoint, came) = match stop {
+            Some(why) => (*first, Tried::NotRun(why.to_owned())),
+            None => try_group(client, first, &group).await,
         };
         if let Tried::Failed(fault) = &came {
             stop = stop.or_else(|| stops(fault));
@@ -66,8 +71,20 @@ async fn ask(facts: &mut OpnsenseFacts, client: &Client) {
     }
 }
 
-async fn try_one(client: &Client, endpoint: &'static Endpoint) -> Tried<()> {
-    Tried::of(client.may_use(endpoint).await)
+/// The first endpoint of `group` that this version has, and what came of it.
+async fn try_group(
+    client: &Client,
+    first: &'static Endpoint,
+    group: &[&'static Endpoint],
+) -> (&'static Endpoint, Tried<()>) {
+    let mut last = (first, Tried::NotRun("not asked".to_owned()));
+    for endpoint in group {
+        last = (endpoint, Tried::of(client.may_use(endpoint).await));
+        if !matches!(&last.1, Tried::Failed(Fault { kind: FaultKind::NotOffered, .. })) {
+            break;
+        }
+    }
+    last
 }
 
 /// Why nothing more is asked after this.

@@ -8,13 +8,14 @@ use super::{failed, millis, service};
 use crate::backends::exit_node::helper;
 use crate::backends::exit_node::model::{Reading, Unread, UnreadKind};
 use crate::backends::http::ClockSeen;
+use crate::site::Site;
 use crate::site::model::{ExitNodeSite, Transport};
 
-pub(super) fn source(node: &ExitNodeSite, facts: &ExitFacts) -> Source {
+pub(super) fn source(site: &Site, node: &ExitNodeSite, facts: &ExitFacts) -> Source {
     let mut checks = Vec::new();
     match &facts.reading {
         Tried::Got(reading) => {
-            checks.push(Check::ok("transport", format!("{}, {}", facts.how, millis(facts.took))));
+            checks.push(Check::ok("transport", millis(facts.took)));
             checks.push(Check::ok("helper", format!("version {}", reading.helper)));
             checks.push(service::skew(ClockSeen { theirs: reading.at, ours: facts.ours }));
             checks.extend(rights(node, reading));
@@ -28,7 +29,7 @@ pub(super) fn source(node: &ExitNodeSite, facts: &ExitFacts) -> Source {
             }
         }
     }
-    super::source(format!("exit {}", facts.node), facts.how.clone(), facts.took, checks)
+    super::source(format!("exit {}", site.short_name(&facts.node)), facts.how.clone(), facts.took, checks)
 }
 
 /// The commands by which an ssh destination is tried by hand.
@@ -47,7 +48,7 @@ fn rights(node: &ExitNodeSite, reading: &Reading) -> Vec<Check> {
     let (denied, missing) = (of(UnreadKind::Denied), of(UnreadKind::Missing));
     let mut checks = Vec::new();
     if reading.privileged && denied.is_empty() {
-        checks.push(Check::ok("rights", format!("as {}, every part may be read", reading.user)));
+        checks.push(Check::ok("rights", format!("as {}, all", reading.user)));
     } else {
         let mut check = Check::new("rights", State::Fault, format!("{} may not read everything: no sudo line", reading.user));
         check.evidence = told(&denied);

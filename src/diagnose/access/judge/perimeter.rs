@@ -11,7 +11,7 @@ pub(super) fn source(facts: &OpnsenseFacts) -> Source {
     let lacking: Vec<Check> = facts.tried.iter().filter_map(|(endpoint, tried)| privilege(endpoint, tried)).collect();
     checks.extend(credential(facts));
     checks.extend(version(facts));
-    if lacking.is_empty() && facts.tried.iter().any(|(_, tried)| tried.got().is_some()) {
+    if lacking.iter().all(|check| check.state == State::Off) && facts.tried.iter().any(|(_, tried)| tried.got().is_some()) {
         checks.push(Check::ok("rights", format!("all {} privileges", facts.tried.len())));
     }
     checks.extend(not_run(facts));
@@ -66,6 +66,10 @@ fn privilege(endpoint: &'static Endpoint, tried: &Tried<()>) -> Option<Check> {
     let Tried::Failed(fault) = tried else { return None };
     if fault.kind == FaultKind::Credential {
         return None;
+    }
+    if fault.kind == FaultKind::NotOffered {
+        // The access list is looked at first: what is not there was not refused.
+        return Some(Check::new("rights", State::Off, fault.why.clone()));
     }
     if fault.kind != FaultKind::Right {
         return Some(fault.check("rights").evidence(format!("asked {} for {}", endpoint.path, named(endpoint.need))));

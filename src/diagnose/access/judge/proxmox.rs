@@ -20,7 +20,7 @@ pub(super) fn source(site: &Site, facts: &ProxmoxFacts) -> Source {
 fn token(facts: &ProxmoxFacts) -> Option<Check> {
     let id = facts.token_id.as_deref().unwrap_or("the token");
     match &facts.version {
-        Tried::Got(_) => Some(Check::ok("token", format!("{id} is accepted"))),
+        Tried::Got(_) => Some(Check::ok("token", id)),
         Tried::Failed(fault) if fault.kind == FaultKind::Credential => {
             let user = id.split('!').next().unwrap_or(id);
             let check = fault.check("token").commands([format!("pveum user token list '{user}'")]);
