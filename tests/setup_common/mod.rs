@@ -101,7 +101,12 @@ impl Whole {
 
     pub async fn check(&self, more: &[&str]) -> Ran {
         let mut command = program(self.dir.path());
-        command.arg("--site").arg(self.site()).args(["site", "check", "--resolv-conf"]).arg(&self.resolv_conf).args(more);
+        command
+            .arg("--site")
+            .arg(self.site())
+            .args(["site", "check", "--resolv-conf"])
+            .arg(&self.resolv_conf)
+            .args(more);
         run(command).await
     }
 
@@ -136,9 +141,12 @@ impl Whole {
 fn enter_vrfs(lab: &Lab) {
     let bin = lab.dir().join("bin");
     std::fs::rename(bin.join("ip"), bin.join("ip-lab")).unwrap();
-    let ip = "#!/bin/sh\nif [ \"$1 $2\" = 'vrf exec' ]; then shift 3; exec \"$@\"; fi\nexec \"${0%/*}/ip-lab\" \"$@\"\n";
+    let ip =
+        "#!/bin/sh\nif [ \"$1 $2\" = 'vrf exec' ]; then shift 3; exec \"$@\"; fi\nexec \"${0%/*}/ip-lab\" \"$@\"\n";
     let port = lab.resolver().unwrap().port();
-    let dig = format!("#!/bin/sh\nfor word; do shift; [ \"$word\" = @10.20.50.1 ] && word='@127.0.0.1'; set -- \"$@\" \"$word\"; done\nexec /usr/bin/dig -p {port} \"$@\"\n");
+    let dig = format!(
+        "#!/bin/sh\nfor word; do shift; [ \"$word\" = @10.20.50.1 ] && word='@127.0.0.1'; set -- \"$@\" \"$word\"; done\nexec /usr/bin/dig -p {port} \"$@\"\n"
+    );
     for (name, text) in [("ip", ip), ("dig", &dig)] {
         std::fs::write(bin.join(name), text).unwrap();
         std::fs::set_permissions(bin.join(name), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();

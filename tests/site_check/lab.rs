@@ -13,7 +13,8 @@ async fn a_whole_lab_is_well() {
     assert_eq!(table.code, Some(expected), "{}", table.all());
     let lines: Vec<&str> = table.out.lines().collect();
     assert!(lines[1].starts_with("pve         secret ✓ token · reach ✓ "), "{}", table.out);
-    for wanted in ["TLS ✓ signed by ca_file", "token ✓ deevnet@pve!console", "rights ✓ all that this version reads"] {
+    for wanted in ["TLS ✓ signed by ca_file", "token ✓ deevnet@pve!console", "rights ✓ all that this version reads"]
+    {
         assert!(table.out.contains(wanted), "{wanted}: {}", table.out);
     }
     assert!(!table.out.contains('✗') && lines.iter().all(|line| line.chars().count() <= 160), "{}", table.out);
@@ -21,7 +22,8 @@ async fn a_whole_lab_is_well() {
     let document = ran.json();
     assert_eq!(document["schema"], "deevnet-console/site-check/v1");
     assert_eq!(document["verdict"], if complete { "ok" } else { "unknown" });
-    let names: Vec<&str> = document["sources"].as_array().unwrap().iter().map(|s| s["name"].as_str().unwrap()).collect();
+    let names: Vec<&str> =
+        document["sources"].as_array().unwrap().iter().map(|s| s["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["pve", "exit hv02", "dns", "fw", "resolvers", "site"]);
     for (source, what) in [("pve", "clock"), ("exit hv02", "transit"), ("dns", "authority"), ("fw", "version")] {
         assert_eq!(only(&document, source, what)["state"], "ok", "{source}/{what}");
@@ -173,8 +175,9 @@ async fn a_token_without_rights_is_told_each_with_what_grants_it() {
         let (privilege, path) = right.split_once(" on ").unwrap();
         let commands = lack["commands"].to_string();
         assert!(commands.contains(&format!("pveum role add DeevnetConsoleRead --privs '{privilege}'")), "{commands}");
-        let grant =
-            format!("acl modify '{path}' --users 'deevnet@pve' --tokens 'deevnet@pve!console' --roles DeevnetConsoleRead");
+        let grant = format!(
+            "acl modify '{path}' --users 'deevnet@pve' --tokens 'deevnet@pve!console' --roles DeevnetConsoleRead"
+        );
         assert!(commands.contains(&grant), "{commands}");
     }
     // An empty list is no proof of absence.

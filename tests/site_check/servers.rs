@@ -154,10 +154,8 @@ async fn a_wrong_pin_shows_both_fingerprints_and_sends_no_token() {
     let identity = Identity::new(|_| {});
     let at = server(Some(identity.acceptor()), 0).await;
     let other = "AB:".repeat(31) + "AB";
-    let site = Site::new(
-        &format!("url = \"https://{at}\"\ntoken = {{ file = \"token\" }}\nfingerprint = \"{other}\""),
-        "",
-    );
+    let site =
+        Site::new(&format!("url = \"https://{at}\"\ntoken = {{ file = \"token\" }}\nfingerprint = \"{other}\""), "");
     let ran = site.check().await;
     let document = ran.json();
     let tls = only(&document, "pve", "TLS");

@@ -66,7 +66,8 @@ mod tests {
     #[test]
     fn what_stands_in_a_certificate_is_read_and_rubbish_has_a_fingerprint() {
         let key = rcgen::KeyPair::generate().unwrap();
-        let mut params = rcgen::CertificateParams::new(vec!["hyp1.example".to_owned(), "127.0.0.1".to_owned()]).unwrap();
+        let mut params =
+            rcgen::CertificateParams::new(vec!["hyp1.example".to_owned(), "127.0.0.1".to_owned()]).unwrap();
         params.distinguished_name.push(rcgen::DnType::CommonName, "hyp1\u{1b}[2J");
         params.not_before = rcgen::date_time_ymd(2026, 1, 2);
         params.not_after = rcgen::date_time_ymd(2027, 1, 2);

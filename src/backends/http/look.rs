@@ -180,7 +180,8 @@ async fn handshake(
     let judge = verifier(trust);
     let recorder = Arc::new(Recorder::new(judge.as_ref().ok().cloned()));
     let config = config_with(Arc::clone(&recorder) as _).map_err(Kind::Setup)?;
-    let name = ServerName::try_from(host.to_owned()).map_err(|_| Kind::Setup("the URL's host is no name".to_owned()))?;
+    let name =
+        ServerName::try_from(host.to_owned()).map_err(|_| Kind::Setup("the URL's host is no name".to_owned()))?;
     let connecting = TlsConnector::from(Arc::new(config)).connect(name, stream);
     let stream = match timeout(wait.0, connecting).await {
         Ok(connected) => connected.map_err(|e| of_io(&e))?,

@@ -150,8 +150,11 @@ const fn agent(path: &'static str) -> Endpoint {
 }
 
 /// By what [`RESOURCES`] filters its storages, which it lists beside guests.
-pub static STORAGE: Privilege =
-    Privilege { path: "/storage/{storage}", any_of: &["Datastore.Audit", "Datastore.AllocateSpace"], without: Filtered };
+pub static STORAGE: Privilege = Privilege {
+    path: "/storage/{storage}",
+    any_of: &["Datastore.Audit", "Datastore.AllocateSpace"],
+    without: Filtered,
+};
 
 /// All of them.
 pub static ALL: [&Endpoint; 27] = [

@@ -43,7 +43,8 @@ impl Options<'_> {
 pub async fn collect(site: &Site, options: &Options<'_>) -> Facts {
     let at = (options.clock)();
     let exit_nodes = join_all(site.exit_nodes.iter().map(|node| exit_node(node, &site.domain, options)));
-    let bootstrap = site.bootstrap.as_ref().map(|b| service_alone(&b.url, &b.trust, "credential", &b.credential, options));
+    let bootstrap =
+        site.bootstrap.as_ref().map(|b| service_alone(&b.url, &b.trust, "credential", &b.credential, options));
     let registry = site.registry.as_ref().map(|r| service_alone(&r.url, &r.trust, "token", &r.token, options));
     let (proxmox, exit_nodes, mut powerdns, opnsense, resolvers, bootstrap, registry) = tokio::join!(
         proxmox::facts(&site.proxmox, options),
@@ -85,7 +86,9 @@ fn closed(look: &Look) -> Option<String> {
     }
     match &look.tls {
         Some(Err(_)) => Some("there is no TLS connection".to_owned()),
-        Some(Ok(seen)) if seen.verdict.is_err() => Some("its certificate is not trusted, so nothing is sent".to_owned()),
+        Some(Ok(seen)) if seen.verdict.is_err() => {
+            Some("its certificate is not trusted, so nothing is sent".to_owned())
+        }
         _ => None,
     }
 }

@@ -92,7 +92,9 @@ fn paths_without(need: &Privilege, held: &Permissions, nodes: &[&str]) -> BTreeS
     let parent = need.path.split("/{").next().unwrap_or_default();
     let (objects, of_nodes): (Vec<String>, bool) = match need.path {
         "/" => (vec![root.clone()], true),
-        path if path.starts_with("/nodes/{node}") => (nodes.iter().map(|node| format!("{parent}/{node}")).collect(), true),
+        path if path.starts_with("/nodes/{node}") => {
+            (nodes.iter().map(|node| format!("{parent}/{node}")).collect(), true)
+        }
         // An object without an entry of its own, which inherits; no object has this name.
         _ => (vec![format!("{parent}/\u{0}")], false),
     };
@@ -168,7 +170,8 @@ pub fn opnsense_is_optional(endpoint: &opn::Endpoint) -> bool {
 /// The first does unless the router's version has no such endpoint.
 #[must_use]
 pub fn opnsense_to_try() -> Vec<Vec<&'static opn::Endpoint>> {
-    let fit = |e: &&'static opn::Endpoint| e.access == Access::Read && !e.path.contains('{') && !opnsense_is_optional(e);
+    let fit =
+        |e: &&'static opn::Endpoint| e.access == Access::Read && !e.path.contains('{') && !opnsense_is_optional(e);
     let groups = opnsense().into_iter().map(|(_, members)| members.into_iter().filter(fit).collect::<Vec<_>>());
     groups.filter(|members| !members.is_empty()).collect()
 }

@@ -84,12 +84,16 @@ async fn api(dns: &PowerDnsSite, options: &Options<'_>) -> Option<PowerDnsApi> {
             _ => Tried::Got(options.look(url, &dns.trust).await),
         }
     };
-    let (look, (secret, key), from) =
-        tokio::join!(look, secret("api_key", source), own_address(url, options));
+    let (look, (secret, key), from) = tokio::join!(look, secret("api_key", source), own_address(url, options));
     let shut = look.got().and_then(closed);
     let not_run = |why: &str| Tried::NotRun(why.to_owned());
-    let service =
-        ServiceFacts { origin: url.clone(), trust: dns.trust.clone(), secrets: vec![secret], look, took: began.elapsed() };
+    let service = ServiceFacts {
+        origin: url.clone(),
+        trust: dns.trust.clone(),
+        secrets: vec![secret],
+        look,
+        took: began.elapsed(),
+    };
     let mut api = PowerDnsApi {
         service,
         tunnel: dns.tunnel.clone().filter(|_| dns.mode == PowerDnsMode::Tunnel),

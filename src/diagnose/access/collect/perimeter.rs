@@ -13,11 +13,8 @@ use crate::site::model::OpnsenseSite;
 /// Everything about the perimeter.
 pub(super) async fn facts(site: &OpnsenseSite, options: &Options<'_>) -> OpnsenseFacts {
     let began = Instant::now();
-    let (look, (key_seen, key), (secret_seen, word)) = tokio::join!(
-        options.look(&site.url, &site.trust),
-        secret("key", &site.key),
-        secret("secret", &site.secret)
-    );
+    let (look, (key_seen, key), (secret_seen, word)) =
+        tokio::join!(options.look(&site.url, &site.trust), secret("key", &site.key), secret("secret", &site.secret));
     let shut = closed(&look);
     let service = ServiceFacts {
         origin: site.url.clone(),

@@ -14,7 +14,7 @@ pub async fn facts(site: &ProxmoxSite, options: &Options<'_>) -> ProxmoxFacts {
     let began = Instant::now();
     let (look, (secret, token)) = tokio::join!(options.look(&site.url, &site.trust), secret("token", &site.token));
     let shut = closed(&look);
-    let id = token.as_ref().and_then(|token| token_id(token));
+    let id = token.as_ref().and_then(token_id);
     let service = ServiceFacts {
         origin: site.url.clone(),
         trust: site.trust.clone(),

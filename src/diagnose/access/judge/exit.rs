@@ -50,9 +50,11 @@ fn rights(node: &ExitNodeSite, reading: &Reading) -> Vec<Check> {
     if reading.privileged && denied.is_empty() {
         checks.push(Check::ok("rights", format!("as {}, all", reading.user)));
     } else {
-        let mut check = Check::new("rights", State::Fault, format!("{} may not read everything: no sudo line", reading.user));
+        let mut check =
+            Check::new("rights", State::Fault, format!("{} may not read everything: no sudo line", reading.user));
         check.evidence = told(&denied);
-        check.help = Some("As root on the node, with helper.sh of this version beside (docs/exit-node-access.md):".to_owned());
+        check.help =
+            Some("As root on the node, with helper.sh of this version beside (docs/exit-node-access.md):".to_owned());
         check.commands = helper::INSTALL.iter().map(|line| (*line).to_owned()).collect();
         check.commands.push(format!("usermod -aG {} '{}'", helper::GROUP, reading.user.replace('\'', "")));
         if let Transport::Ssh(destination) = &node.transport {

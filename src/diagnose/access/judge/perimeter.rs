@@ -11,7 +11,9 @@ pub(super) fn source(facts: &OpnsenseFacts) -> Source {
     let lacking: Vec<Check> = facts.tried.iter().filter_map(|(endpoint, tried)| privilege(endpoint, tried)).collect();
     checks.extend(credential(facts));
     checks.extend(version(facts));
-    if lacking.iter().all(|check| check.state == State::Off) && facts.tried.iter().any(|(_, tried)| tried.got().is_some()) {
+    if lacking.iter().all(|check| check.state == State::Off)
+        && facts.tried.iter().any(|(_, tried)| tried.got().is_some())
+    {
         checks.push(Check::ok("rights", format!("all {} privileges", facts.tried.len())));
     }
     checks.extend(not_run(facts));

@@ -48,7 +48,9 @@ fn rights(site: &Site, facts: &ProxmoxFacts) -> Vec<Check> {
     };
     let mut nodes: Vec<&str> = facts.nodes.got().into_iter().flatten().map(String::as_str).collect();
     if nodes.is_empty() {
-        nodes = std::iter::once(site.proxmox.node.as_str()).chain(site.exit_nodes.iter().map(|n| n.name.as_str())).collect();
+        nodes = std::iter::once(site.proxmox.node.as_str())
+            .chain(site.exit_nodes.iter().map(|n| n.name.as_str()))
+            .collect();
     }
     let lacks = rights::lacking(held, &nodes);
     let (later, needed): (Vec<&PveLack>, Vec<&PveLack>) = lacks.iter().partition(|lack| lack.later);

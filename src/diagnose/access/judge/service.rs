@@ -81,15 +81,15 @@ fn tls(service: &ServiceFacts, look: &Look) -> Option<Check> {
     };
     let check = match &seen.verdict {
         Ok(()) => Check::ok("TLS", trusted(&service.trust)),
-        Err(Kind::Tls(TlsFault::PinMismatch { expected, seen: got })) => {
-            Check::new("TLS", State::Fault, "the certificate is not the pinned one")
-                .evidence(format!("pinned   {}", fingerprint_text(expected)))
-                .evidence(format!("presented {}", fingerprint_text(got)))
-                .help(
-                    "Compare with what the server itself says; change `fingerprint` in the site file only if they agree.",
-                )
-                .commands([on_the_server(&service.origin)])
-        }
+        Err(Kind::Tls(TlsFault::PinMismatch { expected, seen: got })) => Check::new(
+            "TLS",
+            State::Fault,
+            "the certificate is not the pinned one",
+        )
+        .evidence(format!("pinned   {}", fingerprint_text(expected)))
+        .evidence(format!("presented {}", fingerprint_text(got)))
+        .help("Compare with what the server itself says; change `fingerprint` in the site file only if they agree.")
+        .commands([on_the_server(&service.origin)]),
         Err(why) => untrusted(service, seen, why, look),
     };
     Some(described(check, &seen.certificate))
@@ -181,9 +181,8 @@ fn answer(service: &ServiceFacts, look: &Look) -> Vec<Check> {
 /// How far two clocks are apart.
 pub(super) fn skew(clock: ClockSeen) -> Check {
     let ahead = clock.ahead_s();
-    let direction = if ahead < 0 { "behind" } else { "ahead" };
     let apart = ahead.saturating_abs();
-    let told = format!("{apart} s {direction} of this host");
+    let told = if ahead < 0 { format!("{apart} s behind this host") } else { format!("{apart} s ahead of this host") };
     let evidence = format!("this host {:.0}, there {:.0}", clock.ours.1, clock.theirs);
     let bounds = format!("TSIG and short-lived tokens fail from {TSIG_FUDGE_S} s on; set both clocks by NTP.");
     let state = match apart {

@@ -102,7 +102,9 @@ fn numbering(site: &Site, seen: &ProxmoxFacts) -> Check {
     let outside: Vec<String> = ours
         .iter()
         .filter(|zone| !inside(zone.vrf_vxlan))
-        .map(|zone| format!("{} has VRF VNI {}", zone.zone, zone.vrf_vxlan.map_or("none".to_owned(), |v| v.to_string())))
+        .map(|zone| {
+            format!("{} has VRF VNI {}", zone.zone, zone.vrf_vxlan.map_or("none".to_owned(), |v| v.to_string()))
+        })
         .collect();
     let base = site.numbering.vrf_vni_base;
     if ours.is_empty() {

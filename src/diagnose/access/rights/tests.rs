@@ -17,8 +17,7 @@ fn told(held: &Permissions) -> Vec<String> {
     lacks.iter().filter(|l| !l.later).map(|l| format!("{} on {}", l.privilege, l.path)).collect()
 }
 
-const FULL: [(&str, &[&str]); 3] =
-    [("/", &["Sys.Audit"]), ("/sdn", &["SDN.Audit"]), ("/vms", &["VM.Audit"])];
+const FULL: [(&str, &[&str]); 3] = [("/", &["Sys.Audit"]), ("/sdn", &["SDN.Audit"]), ("/vms", &["VM.Audit"])];
 
 #[test]
 fn a_token_without_rights_lacks_each_once() {
