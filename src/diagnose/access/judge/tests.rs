@@ -16,7 +16,7 @@ fn at(second: i64) -> Timestamp {
 
 #[test]
 fn skew_has_two_bounds_and_two_directions() {
-    let judged = |ahead| {
+    let judged = |ahead: i64| {
         let check = service::skew(ClockSeen { theirs: at(10_000 + ahead), ours: (at(10_000), at(10_000)) });
         (check.state, check.text)
     };
