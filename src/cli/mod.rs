@@ -2,6 +2,7 @@
 
 pub mod args;
 mod get;
+mod init;
 mod lab;
 pub mod numbering;
 mod open;
@@ -137,6 +138,7 @@ fn run(cli: Cli) -> Result<Code, Failure> {
         }
         Some(Verb::Snat { tenant, watch, output }) => snat::run(&global, tenant.as_deref(), watch, output),
         Some(Verb::Resolve(request)) => resolve::run(&global, &request),
+        Some(Verb::Init(request)) => init::run(&global, &request),
         Some(Verb::Site { action: SiteAction::Check { verbose, timeout, resolv_conf, output } }) => {
             let request = site_check::Request { verbose, timeout, resolv_conf, output };
             site_check::run(&global, &request)

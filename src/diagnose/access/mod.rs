@@ -12,7 +12,8 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-pub use collect::{Options, collect, proxmox};
+pub use collect::proxmox::with_token as proxmox_with_token;
+pub use collect::{Options, collect};
 pub use facts::{
     Asked, ExitFacts, Facts, Fault, FaultKind, OpnsenseFacts, PowerDnsFacts, ProxmoxFacts, SecretFacts, ServiceFacts,
     Tried,

@@ -8,7 +8,8 @@ use toml::de::DeValue;
 
 use super::base;
 use super::keys::{Key, Kind, Need, SITE, Section, Shape};
-use super::values::convert;
+use super::values::{Value, convert};
+use crate::site::model::{SecretSource, Transport, Trust};
 use crate::site::text::nearest;
 
 /// An answer that cannot stand in a site file. Never holds the answer.
@@ -143,6 +144,49 @@ impl Draft {
     pub fn text_of(&self, section: &'static str, number: usize, key: &str) -> Option<String> {
         let text = self.get(section, number, key)?;
         DeValue::parse(text).ok()?.get_ref().as_str().map(str::to_owned)
+    }
+
+    fn value(&self, section: &'static str, number: usize, key: &str, path: &Path) -> Option<Value> {
+        let (_, key) = find(section, key).ok()?;
+        let node = DeValue::parse(self.get(section, number, key.name)?).ok()?;
+        convert(key.kind, &node, &base(path)).ok()
+    }
+
+    /// Where a secret comes from.
+    #[must_use]
+    pub fn secret(&self, section: &'static str, key: &str, path: &Path) -> Option<SecretSource> {
+        match self.value(section, 0, key, path)? {
+            Value::Secret(source) => Some(source),
+            _ => None,
+        }
+    }
+
+    /// How an exit node is reached.
+    #[must_use]
+    pub fn transport(&self, number: usize, path: &Path) -> Option<Transport> {
+        match self.value("exit_node", number, "transport", path)? {
+            Value::Transport(transport) => Some(transport),
+            _ => None,
+        }
+    }
+
+    /// Origin and trust of a service, as far as they are answered.
+    #[must_use]
+    pub fn service(&self, section: &'static str, path: &Path) -> Option<(String, Trust)> {
+        let Value::Url(origin) = self.value(section, 0, "url", path)? else { return None };
+        let trust = match (self.value(section, 0, "fingerprint", path), self.value(section, 0, "ca_file", path)) {
+            _ if !origin.tls => Trust::Plaintext,
+            (Some(Value::Fingerprint(pin)), _) => Trust::Fingerprint(pin),
+            (_, Some(Value::Path(file))) => Trust::CaFile(file),
+            _ => Trust::System,
+        };
+        Some((origin.text, trust))
+    }
+
+    /// Whether plain HTTP to that service has to be accepted in so many words.
+    #[must_use]
+    pub fn is_plain_beyond_loopback(&self, section: &'static str, path: &Path) -> bool {
+        matches!(self.value(section, 0, "url", path), Some(Value::Url(origin)) if !origin.tls && !origin.loopback)
     }
 
     /// Whether anything of `section` was answered.

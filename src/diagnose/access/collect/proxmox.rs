@@ -11,8 +11,19 @@ use crate::site::model::ProxmoxSite;
 
 /// Everything about Proxmox that a site file rests on.
 pub async fn facts(site: &ProxmoxSite, options: &Options<'_>) -> ProxmoxFacts {
+    let (seen, token) = secret("token", &site.token).await;
+    with_token(site, seen, token, options).await
+}
+
+/// The same with a token that was read already.
+pub async fn with_token(
+    site: &ProxmoxSite,
+    secret: SecretFacts,
+    token: Option<Zeroizing<String>>,
+    options: &Options<'_>,
+) -> ProxmoxFacts {
     let began = Instant::now();
-    let (look, (secret, token)) = tokio::join!(options.look(&site.url, &site.trust), secret("token", &site.token));
+    let look = options.look(&site.url, &site.trust).await;
     let shut = closed(&look);
     let id = token.as_ref().and_then(token_id);
     let service = ServiceFacts {
