@@ -4,6 +4,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use deevnet_console::site::Site;
+use deevnet_console::site::model::{Transport, Trust};
 
 use super::pty::{Program, Pty};
 use super::setup_common::Whole;
@@ -32,6 +33,13 @@ fn sites(home: &Path) -> PathBuf {
     home.join("xdg/deevnet-console/sites")
 }
 
+fn command_of(lab: &Site) -> String {
+    match &lab.exit_nodes[0].transport {
+        Transport::Command(argv) => format!("command:{}", argv.join(" ")),
+        Transport::Ssh(_) => panic!("the lab has a command"),
+    }
+}
+
 #[test]
 fn a_site_is_written_by_answering() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
@@ -39,15 +47,14 @@ fn a_site_is_written_by_answering() {
     let lab = Site::parse(&whole.lab.site_toml(), &whole.site()).unwrap();
     let home = tempfile::tempdir().unwrap();
     let secret = std::fs::read_to_string(whole.lab.dir().join("proxmox-token")).unwrap().trim().to_owned();
-    let transport = match &lab.exit_nodes[0].transport {
-        deevnet_console::site::model::Transport::Command(argv) => format!("command:{}", argv.join(" ")),
-        deevnet_console::site::model::Transport::Ssh(_) => panic!("the lab has a command"),
-    };
+    let transport = command_of(&lab);
     let resolv = whole.resolv_conf().display().to_string();
     let mut pty = start(home.path(), &["init", "--resolv-conf", &resolv]);
     answer(&mut pty, "short name of the site", "Mobile!");
     pty.wait_for("Not taken: this is not a site name");
     answer(&mut pty, "short name of the site", "mobile");
+    let numbers =
+        ["VRF VNI", "VNet VNI", "the /18", "BGP autonomous", "VMID =", "workloads a tenant", "labels of the site"];
     answer(&mut pty, "origin of the API", &lab.proxmox.url);
     pty.wait_for("SHA-256  ");
     pty.wait_for("signed by nobody this host knows");
@@ -72,9 +79,7 @@ fn a_site_is_written_by_answering() {
     answer(&mut pty, "DNS domain below which", "mobile.deevnet.net");
     answer(&mut pty, "second octet", "");
     answer(&mut pty, "other names of nodes", "hv02=dv02hyp002p02");
-    for key in
-        ["VRF VNI", "VNet VNI", "the /18", "BGP autonomous", "VMID =", "workloads a tenant", "labels of the site"]
-    {
+    for key in numbers {
         answer(&mut pty, key, "");
     }
     for section in ["[powerdns]", "[opnsense]"] {
@@ -87,26 +92,31 @@ fn a_site_is_written_by_answering() {
         answer(&mut pty, section, "");
     }
     pty.wait_ended();
+    eprintln!("{}", pty.text());
     assert!(pty.text().contains("token ✓ deevnet@pve!console"), "{}", pty.text());
-    let hidden = secret.split_once('=').unwrap().1;
-    assert!(!String::from_utf8_lossy(pty.bytes()).contains(hidden), "the secret was shown");
     assert!(pty.line_is_restored());
-
-    let path = sites(home.path()).join("mobile.toml");
-    let site = Site::load(&path).unwrap_or_else(|e| panic!("{e}"));
-    assert_eq!((&site.numbering.vrf_vni_base, site.numbering.vmid_base), (&10_000, 2_000));
-    assert_eq!(site.exit_nodes, lab.exit_nodes);
-    assert_eq!((site.octet, site.aliases["hv02"].as_str()), (20, "dv02hyp002p02"));
-    assert!(matches!(site.proxmox.trust, deevnet_console::site::model::Trust::Fingerprint(_)));
-    let token = home.path().join("xdg/deevnet-console/secrets/mobile-proxmox-token");
-    assert_eq!(std::fs::read_to_string(&token).unwrap().trim(), secret);
-    assert_eq!(std::fs::metadata(&token).unwrap().permissions().mode() & 0o777, 0o600);
+    written_as_answered(home.path(), &lab, &secret, &pty);
 
     // The same name again is refused at once.
     let mut again = start(home.path(), &["init", "mobile"]);
     assert_eq!(again.wait_ended().exit_status(), Some(2));
     assert!(again.text().contains("exists, and is not written over"), "{}", again.text());
     runtime.block_on(whole.stop());
+}
+
+#[track_caller]
+fn written_as_answered(home: &Path, lab: &Site, secret: &str, pty: &Pty) {
+    let hidden = secret.split_once('=').unwrap().1;
+    assert!(!String::from_utf8_lossy(pty.bytes()).contains(hidden), "the secret was shown");
+    let path = sites(home).join("mobile.toml");
+    let site = Site::load(&path).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!((&site.numbering.vrf_vni_base, site.numbering.vmid_base), (&10_000, 2_000));
+    assert_eq!(site.exit_nodes, lab.exit_nodes);
+    assert_eq!((site.octet, site.aliases["hv02"].as_str()), (20, "dv02hyp002p02"));
+    assert!(matches!(site.proxmox.trust, Trust::Fingerprint(_)));
+    let token = home.join("xdg/deevnet-console/secrets/mobile-proxmox-token");
+    assert_eq!(std::fs::read_to_string(&token).unwrap().trim(), secret);
+    assert_eq!(std::fs::metadata(&token).unwrap().permissions().mode() & 0o777, 0o600);
 }
 
 /// Everything that was left in the home directory.

@@ -9,9 +9,12 @@ mod write;
 
 use std::path::PathBuf;
 
+use zeroize::Zeroizing;
+
 use super::args::{Format, Global, InitArgs};
 use super::{Code, Failure, open, site_check};
 use crate::site::Site;
+use crate::site::file::keys::{Key, Section};
 use session::Session;
 
 /// Runs the verb.
@@ -40,7 +43,9 @@ pub(super) fn run(global: &Global, request: &InitArgs) -> Result<Code, Failure> 
         output: Format::Table,
     };
     let work = async { site_check::check(&mut std::io::stdout(), &site, &check).await };
-    let code = session.block(work)??;
+    let code = session
+        .block(work)
+        .map_err(|stopped| Failure { text: "the check was interrupted".to_owned(), ..stopped })??;
     open::note(&format!("Start: deevnet-console --site {path}"));
     Ok(code)
 }
@@ -50,12 +55,11 @@ fn finished(session: &mut Session<'_>) -> Result<Site, Failure> {
     loop {
         let missing = session.draft.missing();
         if !missing.is_empty() && !session.asks() {
-            let flag =
-                |(section, number, key): &(&crate::site::file::keys::Section, usize, &crate::site::file::keys::Key)| {
-                    let place =
-                        if *number == 0 { section.name.to_owned() } else { format!("{}.{}", section.name, number + 1) };
-                    format!("--set {place}.{}=…   {}", key.name, key.doc)
-                };
+            let flag = |(section, number, key): &(&Section, usize, &Key)| {
+                let place =
+                    if *number == 0 { section.name.to_owned() } else { format!("{}.{}", section.name, number + 1) };
+                format!("--set {place}.{}=…   {}", key.name, key.doc)
+            };
             let flags: Vec<String> = missing.iter().map(flag).collect();
             return Err(Failure::usage(
                 format!("nothing was written: answers are missing\n{}", flags.join("\n")),
@@ -80,16 +84,11 @@ fn finished(session: &mut Session<'_>) -> Result<Site, Failure> {
 /// Writes the secrets that were typed, then the site file. What was written is taken away when the rest fails.
 fn save(session: &Session<'_>) -> Result<(), Failure> {
     let mut done: Vec<&PathBuf> = Vec::new();
-    let secrets = session.typed.iter().map(|(path, secret)| (path, secret.expose().to_owned()));
-    for (path, text) in secrets {
-        let text = zeroize::Zeroizing::new(format!("{}\n", zeroize::Zeroizing::new(text).as_str()));
-        if let Err(failure) = write::private(path, &text) {
-            done.iter().for_each(|path| drop(std::fs::remove_file(path)));
-            return Err(failure);
-        }
+    let undo = |done: &[&PathBuf]| done.iter().for_each(|path| drop(std::fs::remove_file(path)));
+    for (path, secret) in &session.typed {
+        let line = Zeroizing::new(format!("{}\n", secret.expose()));
+        write::private(path, &line).inspect_err(|_| undo(&done))?;
         done.push(path);
     }
-    write::private(&session.path, &session.draft.text()).inspect_err(|_| {
-        done.iter().for_each(|path| drop(std::fs::remove_file(path)));
-    })
+    write::private(&session.path, &session.draft.text()).inspect_err(|_| undo(&done))
 }
