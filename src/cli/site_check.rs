@@ -112,9 +112,13 @@ fn table(site: &Site, report: &Report, glyphs: &Glyphs, width: usize, verbose: b
     let mut page = format!("{} · checked {}\n", site.name, report.at.strftime("%Y-%m-%d %H:%M:%SZ"));
     for source in &report.sources {
         marks(&mut page, source, glyphs, width, verbose);
-        let shown = |check: &&Check| verbose || !matches!(check.state, State::Ok | State::Off | State::NotRun);
+        let more = |check: &Check| !check.evidence.is_empty() || check.help.is_some() || !check.commands.is_empty();
+        let shown = |check: &&Check| match check.state {
+            State::Ok | State::Off | State::NotRun => verbose && more(check),
+            State::Warning | State::Fault | State::Unknown => more(check),
+        };
         for check in source.checks.iter().filter(shown) {
-            details(&mut page, check, glyphs);
+            details(&mut page, check, glyphs, width);
         }
     }
     page.push_str(&summary(report));
@@ -145,15 +149,33 @@ fn marks(page: &mut String, source: &Source, glyphs: &Glyphs, width: usize, verb
     page.push('\n');
 }
 
-fn details(page: &mut String, check: &Check, glyphs: &Glyphs) {
+/// What was seen and what to do. Commands stay whole, so that they can be taken as they are.
+fn details(page: &mut String, check: &Check, glyphs: &Glyphs, width: usize) {
     let indent = " ".repeat(NAME + 1);
-    page.push_str(&format!("{indent}{} {}: {}\n", glyphs.of(class(check.state)), check.what, check.text));
+    let head = format!("{} {}: {}", glyphs.of(class(check.state)), check.what, check.text);
+    wrapped(page, &indent, &head, width);
     for line in check.evidence.iter().chain(&check.help) {
-        page.push_str(&format!("{indent}  {line}\n"));
+        wrapped(page, &format!("{indent}  "), line, width);
     }
     for line in &check.commands {
         page.push_str(&format!("{indent}      {line}\n"));
     }
+}
+
+/// A text in lines of at most `width`, broken at blanks.
+fn wrapped(page: &mut String, indent: &str, words: &str, width: usize) {
+    let mut line = String::new();
+    for word in words.split(' ') {
+        if !line.is_empty() && text::width(indent) + text::width(&line) + 1 + text::width(word) > width {
+            page.push_str(&format!("{indent}{line}\n"));
+            line.clear();
+        }
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    page.push_str(&format!("{indent}{line}\n"));
 }
 
 fn summary(report: &Report) -> String {

@@ -183,6 +183,11 @@ async fn a_token_without_rights_is_told_each_with_what_grants_it() {
     // An empty list is no proof of absence.
     let controller = only(&document, "site", "controller");
     assert_eq!(controller["state"], "unknown", "{controller}");
+    let storage = only(&document, "site", "storage");
+    assert!(storage["commands"].to_string().contains("pveum acl modify '/storage'"), "{storage}");
+    let table = whole.check(&[]).await.out;
+    let long = table.lines().find(|line| !line.contains("pveum") && line.chars().count() > 160);
+    assert_eq!(long, None, "{table}");
     whole.assert_silent(&ran);
     whole.stop().await;
 }

@@ -3,6 +3,7 @@
 use super::session::{OPTIONAL, Session};
 use crate::backends::http::{Kind, Look, TlsFault, TlsSeen, Wait, fingerprint_text, look};
 use crate::cli::{Failure, open};
+use crate::diagnose::access::fingerprint_command;
 use crate::runtime::clock;
 use crate::site::model::Trust;
 
@@ -17,10 +18,12 @@ pub(super) fn all(session: &mut Session<'_>) -> Result<(), Failure> {
         if !given && !session.asks() {
             continue;
         }
-        if !given
-            && session.choose(&format!("\n[{section}]: describe it, or leave it off"), &["off", "on"], "off")? == "off"
-        {
-            continue;
+        if !given {
+            session.say("");
+            let question = format!("[{section}]: describe it, or leave it off");
+            if session.choose(&question, &["off", "on"], "off")? == "off" {
+                continue;
+            }
         }
         match section {
             "powerdns" => powerdns(session)?,
@@ -139,7 +142,7 @@ pub(super) fn trust(session: &mut Session<'_>, section: &'static str) -> Result<
             _ => None,
         };
         match shown {
-            Some(tls) => show(session, tls, &url),
+            Some(tls) => show(session, section, tls),
             None => open::warn(&format!("{url}: {}; its certificate is unknown", why_not(&seen))),
         }
         let (words, default): (&[&'static str], _) = match shown {
@@ -169,7 +172,7 @@ fn pin(session: &mut Session<'_>, section: &'static str, found: Option<String>) 
     session.ask_needed(section, "fingerprint")
 }
 
-fn show(session: &Session<'_>, tls: &TlsSeen, url: &str) {
+fn show(session: &Session<'_>, section: &str, tls: &TlsSeen) {
     let certificate = &tls.certificate;
     session.say(&format!("  SHA-256  {}", fingerprint_text(&certificate.sha256)));
     if let Some(subject) = &certificate.subject {
@@ -184,8 +187,7 @@ fn show(session: &Session<'_>, tls: &TlsSeen, url: &str) {
         Err(why) => why.to_string(),
     };
     session.say(&format!("  {store}. Compare with what the server says itself:"));
-    let file = if url.ends_with(":8006") { "/etc/pve/local/pve-ssl.pem" } else { "CERTIFICATE.pem" };
-    session.say(&format!("    openssl x509 -noout -fingerprint -sha256 -in {file}"));
+    session.say(&format!("    {}", fingerprint_command(section)));
 }
 
 fn why_not(seen: &Look) -> String {

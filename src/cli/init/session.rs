@@ -181,18 +181,19 @@ impl<'a> Session<'a> {
         let (_, known) = find(section, key).map_err(|e| refused(key, &e))?;
         let needed = known.need == Need::Required
             || self.draft.missing().iter().any(|(s, _, k)| s.name == section && k.name == key);
-        let empty = match known.need {
+        let empty = match (known.need, &default) {
             _ if needed => "",
-            Need::Default(value) => &format!(" (empty: {value})"),
-            _ => " (empty: none)",
+            (_, Some(_)) => " (- leaves it out)",
+            (Need::Default(value), None) => &format!(" (empty: {value})"),
+            (_, None) => " (empty: none)",
         };
         let question = format!("[{section}] {key}, {}{empty}", known.doc);
         loop {
             let answer = prompt.line(&question, default.as_deref())?;
+            if !needed && matches!(answer.as_str(), "" | "-") {
+                return Ok(());
+            }
             if answer.is_empty() {
-                if !needed {
-                    return Ok(());
-                }
                 prompt.say(&format!("  This is needed: {}.", known.kind.describe()));
                 continue;
             }

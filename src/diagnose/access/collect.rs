@@ -43,9 +43,12 @@ impl Options<'_> {
 pub async fn collect(site: &Site, options: &Options<'_>) -> Facts {
     let at = (options.clock)();
     let exit_nodes = join_all(site.exit_nodes.iter().map(|node| exit_node(node, &site.domain, options)));
-    let bootstrap =
-        site.bootstrap.as_ref().map(|b| service_alone(&b.url, &b.trust, "credential", &b.credential, options));
-    let registry = site.registry.as_ref().map(|r| service_alone(&r.url, &r.trust, "token", &r.token, options));
+    let bootstrap = site
+        .bootstrap
+        .as_ref()
+        .map(|b| service_alone(("bootstrap", "credential"), &b.url, &b.trust, &b.credential, options));
+    let registry =
+        site.registry.as_ref().map(|r| service_alone(("registry", "token"), &r.url, &r.trust, &r.token, options));
     let (proxmox, exit_nodes, mut powerdns, opnsense, resolvers, bootstrap, registry) = tokio::join!(
         proxmox::facts(&site.proxmox, options),
         exit_nodes,
@@ -95,15 +98,16 @@ fn closed(look: &Look) -> Option<String> {
 
 /// A service whose API is not spoken here: reach, trust and status only.
 async fn service_alone(
+    (section, key): (&'static str, &'static str),
     origin: &str,
     trust: &Trust,
-    key: &'static str,
     source: &SecretSource,
     options: &Options<'_>,
 ) -> ServiceFacts {
     let began = Instant::now();
     let (look, (secret, _)) = tokio::join!(options.look(origin, trust), secret(key, source));
     ServiceFacts {
+        section,
         origin: origin.to_owned(),
         trust: trust.clone(),
         secrets: vec![secret],

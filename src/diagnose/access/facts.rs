@@ -197,6 +197,8 @@ pub struct SecretFacts {
 /// An HTTP service before anybody logs in.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ServiceFacts {
+    /// Its section of the site file.
+    pub section: &'static str,
     /// Scheme, host and port.
     pub origin: String,
     /// Configured trust.

@@ -7,6 +7,8 @@ mod proxmox;
 mod service;
 mod whole;
 
+pub use service::fingerprint_command;
+
 use super::facts::{Facts, Fault, FaultKind, Tried};
 use super::{Check, Report, Source, State};
 use crate::site::Site;

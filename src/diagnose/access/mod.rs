@@ -18,7 +18,7 @@ pub use facts::{
     Asked, ExitFacts, Facts, Fault, FaultKind, OpnsenseFacts, PowerDnsFacts, ProxmoxFacts, SecretFacts, ServiceFacts,
     Tried,
 };
-pub use judge::judge;
+pub use judge::{fingerprint_command, judge};
 
 /// Skew at which TSIG stops working: its fudge, in seconds (RFC 8945 §10). Short-lived tokens break at about the same.
 pub const TSIG_FUDGE_S: i64 = 300;

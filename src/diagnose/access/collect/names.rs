@@ -88,6 +88,7 @@ async fn api(dns: &PowerDnsSite, options: &Options<'_>) -> Option<PowerDnsApi> {
     let shut = look.got().and_then(closed);
     let not_run = |why: &str| Tried::NotRun(why.to_owned());
     let service = ServiceFacts {
+        section: "powerdns",
         origin: url.clone(),
         trust: dns.trust.clone(),
         secrets: vec![secret],

@@ -17,6 +17,7 @@ pub(super) async fn facts(site: &OpnsenseSite, options: &Options<'_>) -> Opnsens
         tokio::join!(options.look(&site.url, &site.trust), secret("key", &site.key), secret("secret", &site.secret));
     let shut = closed(&look);
     let service = ServiceFacts {
+        section: "opnsense",
         origin: site.url.clone(),
         trust: site.trust.clone(),
         secrets: vec![key_seen, secret_seen],

@@ -27,6 +27,7 @@ pub async fn with_token(
     let shut = closed(&look);
     let id = token.as_ref().and_then(token_id);
     let service = ServiceFacts {
+        section: "proxmox",
         origin: site.url.clone(),
         trust: site.trust.clone(),
         secrets: vec![secret],

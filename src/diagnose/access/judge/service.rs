@@ -89,7 +89,7 @@ fn tls(service: &ServiceFacts, look: &Look) -> Option<Check> {
         .evidence(format!("pinned   {}", fingerprint_text(expected)))
         .evidence(format!("presented {}", fingerprint_text(got)))
         .help("Compare with what the server itself says; change `fingerprint` in the site file only if they agree.")
-        .commands([on_the_server(&service.origin)]),
+        .commands([fingerprint_command(service.section)]),
         Err(why) => untrusted(service, seen, why, look),
     };
     Some(described(check, &seen.certificate))
@@ -108,7 +108,7 @@ fn untrusted(service: &ServiceFacts, seen: &TlsSeen, why: &Kind, look: &Look) ->
                     .to_owned(),
             );
             check.commands = vec![
-                on_the_server(&service.origin),
+                fingerprint_command(service.section),
                 format!("fingerprint = \"{}\"", fingerprint_text(&seen.certificate.sha256)),
             ];
         }
@@ -124,11 +124,14 @@ fn untrusted(service: &ServiceFacts, seen: &TlsSeen, why: &Kind, look: &Look) ->
     check
 }
 
-/// What prints the fingerprint where nobody is in between.
-fn on_the_server(origin: &str) -> String {
-    let file = match origin.ends_with(":8006") {
-        true => "/etc/pve/local/pve-ssl.pem",
-        false => "CERTIFICATE.pem",
+/// What prints a certificate's fingerprint on the server itself, where nobody is in between. `what` is the section of the
+/// site file.
+#[must_use]
+pub fn fingerprint_command(what: &str) -> String {
+    let file = match what {
+        "proxmox" => "/etc/pve/local/pve-ssl.pem",
+        "opnsense" => "/var/etc/cert.pem",
+        _ => "CERTIFICATE.pem",
     };
     format!("openssl x509 -noout -fingerprint -sha256 -in {file}")
 }

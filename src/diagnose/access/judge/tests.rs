@@ -32,6 +32,7 @@ fn plain(origin: &str) -> ServiceFacts {
     let look = Look { lookup: None, connect: Some(Ok(Duration::from_millis(3))), tls: None, http };
     let secret = SecretFacts { key: "token", source: "env X".to_owned(), fault: None };
     ServiceFacts {
+        section: "powerdns",
         origin: origin.to_owned(),
         trust: Trust::Plaintext,
         secrets: vec![secret],

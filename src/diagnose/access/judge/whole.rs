@@ -1,8 +1,10 @@
 //! The site file as a whole against what the cluster has: names that must exist, numbers that must fit.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use super::super::facts::{Facts, ProxmoxFacts, Tried};
+use super::super::rights::{self, PveLack};
 use super::super::{Check, Source, State};
 use crate::backends::proxmox::endpoints::{self as pve, Privilege};
 use crate::site::Site;
@@ -46,10 +48,15 @@ fn unread<T>(what: &'static str, tried: &Tried<T>) -> Check {
 fn absent(what: &'static str, text: String, known: &[String], need: &Privilege, seen: &ProxmoxFacts) -> Check {
     match seen.permissions.got() {
         Some(held) if need.sees_all(held) => wrong(what, text, known),
-        _ => {
+        Some(_) => {
             let privilege = need.any_of.first().copied().unwrap_or_default();
-            Check::new(what, State::Unknown, format!("{text}, or it is hidden: the token lacks {privilege}"))
+            let check =
+                Check::new(what, State::Unknown, format!("{text}, or it is hidden: the token lacks {privilege}"));
+            let root = format!("/{}", need.path.trim_start_matches('/').split('/').next().unwrap_or_default());
+            let lack = PveLack { privilege, path: root, endpoints: BTreeSet::new(), later: false };
+            check.help("As root on a node of the cluster:").commands(rights::pveum(&[&lack], seen.token_id.as_deref()))
         }
+        None => Check::new(what, State::Unknown, format!("{text}, or it is hidden: the token's rights are not known")),
     }
 }
 
