@@ -211,6 +211,21 @@ async fn a_key_without_privileges_is_told_where_to_click() {
     assert!(told.contains("System → Access → Users") && lacks.iter().all(|c| c["state"] == "fault"), "{told}");
     assert!(told.contains("firewall/filter/get_rule/{uuid}"), "every endpoint that needs it is named: {told}");
     whole.assert_silent(&ran);
+
+    // One privilege alone, and an endpoint that fails, which is no missing right.
+    whole.lab.fault_off("fw-denied").unwrap();
+    for (path, status, state, text) in [
+        ("unbound/", 403, "fault", "lacks \"Services: Unbound (MVC)\""),
+        ("diagnostics/firewall/query_states", 500, "unknown", "OPNsense failed on diagnostics/firewall/query_states"),
+    ] {
+        whole.lab.edit(|world| world.perimeter.faulty = [(path.to_owned(), status)].into_iter().collect()).unwrap();
+        let document = whole.check(&["-o", "json"]).await.json();
+        let rights = checks(&document, "fw", "rights");
+        let wrong: Vec<_> = rights.iter().filter(|c| c["state"] != "ok" && c["state"] != "off").collect();
+        assert_eq!(wrong.len(), 1, "{path}: {rights:#?}");
+        assert_eq!(wrong[0]["state"], state, "{path}");
+        assert!(wrong[0]["text"].as_str().unwrap().starts_with(text), "{path}: {}", wrong[0]);
+    }
     whole.stop().await;
 }
 

@@ -10,6 +10,9 @@ use crate::diagnose::access::facts::{Fault, FaultKind, OpnsenseFacts, ServiceFac
 use crate::diagnose::access::rights;
 use crate::site::model::OpnsenseSite;
 
+/// How many times the longest step all tries together may take: a router that is slow is left alone.
+const STEPS: u32 = 4;
+
 /// Everything about the perimeter.
 pub(super) async fn facts(site: &OpnsenseSite, options: &Options<'_>) -> OpnsenseFacts {
     let began = Instant::now();
@@ -29,7 +32,7 @@ pub(super) async fn facts(site: &OpnsenseSite, options: &Options<'_>) -> Opnsens
         (Some(why), _) => not_run(&mut facts, &why),
         (None, None) => not_run(&mut facts, "there is no key"),
         (None, Some((key, word))) => match Client::new(site, &key, &word, options.limits(), Pace::default()) {
-            Ok(client) => ask(&mut facts, &client).await,
+            Ok(client) => ask(&mut facts, &client, options).await,
             Err(error) => {
                 let fault = Fault::from(&error);
                 not_run(&mut facts, "the key cannot be used");
@@ -53,7 +56,8 @@ fn not_run(facts: &mut OpnsenseFacts, why: &str) {
         .collect();
 }
 
-async fn ask(facts: &mut OpnsenseFacts, client: &Client) {
+async fn ask(facts: &mut OpnsenseFacts, client: &Client, options: &Options<'_>) {
+    let began = Instant::now();
     facts.release = Tried::of(client.release().await);
     let mut stop = if let Tried::Failed(fault) = &facts.release { stops(fault) } else { None };
     for group in rights::opnsense_to_try() {
@@ -62,6 +66,9 @@ async fn ask(facts: &mut OpnsenseFacts, client: &Client) {
             Some(why) => (*first, Tried::NotRun(why.to_owned())),
             None => try_group(client, first, &group).await,
         };
+        if began.elapsed() > options.wait * STEPS {
+            stop = stop.or(Some("it answers too slowly"));
+        }
         if let Tried::Failed(fault) = &came {
             stop = stop.or_else(|| stops(fault));
         }

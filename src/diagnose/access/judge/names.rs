@@ -156,7 +156,7 @@ pub(super) fn resolvers(site: &Site, facts: &Facts) -> Source {
     super::source("resolvers", targets.join(", "), took, checks)
 }
 
-fn resolver(who: &'static str, asked: &Asked) -> Check {
+pub(super) fn resolver(who: &'static str, asked: &Asked) -> Check {
     let answer = match &asked.answer {
         Tried::Got(answer) => answer,
         // The console does without this host's own resolver, which is one column of `resolve`.

@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use super::super::facts::{SecretFacts, ServiceFacts, Tried};
+use super::super::facts::{Asked, Fault, FaultKind, SecretFacts, ServiceFacts, Tried};
 use super::super::{Check, Report, Source, State, Verdict};
-use super::service;
+use super::{names, service};
+use crate::backends::dns::{Answer, Rcode, Strays, Via};
 use crate::backends::http::{ClockSeen, HttpSeen, Look};
 use crate::site::model::Trust;
 
@@ -64,4 +65,38 @@ fn configuration_is_said_before_faults_and_faults_before_what_is_unknown() {
     assert_eq!(report(&[(State::NotRun, false)]), Verdict::Unknown);
     assert_eq!(report(&[(State::Unknown, false), (State::Warning, false)]), Verdict::Found);
     assert_eq!(report(&[(State::Fault, false), (State::Fault, true), (State::Unknown, false)]), Verdict::Configuration);
+}
+
+fn heard(rcode: Rcode) -> Tried<Answer> {
+    Tried::Got(Answer {
+        rcode,
+        flags: None,
+        answers: Vec::new(),
+        authority: Vec::new(),
+        additional: Vec::new(),
+        extended: Vec::new(),
+        bytes: None,
+        took: Duration::from_millis(4),
+        via: Via::Udp,
+        strays: Strays::default(),
+    })
+}
+
+#[test]
+fn a_resolver_that_answers_is_well_whatever_it_knows_and_one_that_refuses_is_not() {
+    let judged = |who, answer| {
+        let asked = Asked { server: None, name: "mobile.example".parse().unwrap(), answer };
+        names::resolver(who, &asked)
+    };
+    assert_eq!(judged("perimeter", heard(Rcode::NXDOMAIN)).state, State::Ok);
+    assert_eq!(judged("perimeter", heard(Rcode::SERVFAIL)).state, State::Unknown);
+    let refused = judged("perimeter", heard(Rcode::REFUSED));
+    assert_eq!(refused.state, State::Fault);
+    assert!(refused.help.unwrap().contains("Access Lists") && refused.commands[0].starts_with("access-control: "));
+    let silent = || {
+        let fault = Fault { kind: FaultKind::NoAnswer, why: "silence".to_owned(), help: "look".to_owned() };
+        Tried::Failed(fault)
+    };
+    assert_eq!(judged("perimeter", silent()).state, State::Fault);
+    assert_eq!(judged("this host", silent()).state, State::Unknown, "the console does without it");
 }
