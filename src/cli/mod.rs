@@ -2,6 +2,7 @@
 
 pub mod args;
 mod get;
+mod init;
 mod lab;
 pub mod numbering;
 mod open;
@@ -9,6 +10,7 @@ mod print;
 mod render;
 mod resolve;
 mod screen;
+mod site_check;
 mod snat;
 
 use std::io::Write;
@@ -17,7 +19,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser};
 
 use crate::text::clean_lines;
-use args::{Cli, Format, Verb};
+use args::{Cli, Format, SiteAction, Verb};
 
 use crate::site::names::TenantName;
 
@@ -136,6 +138,11 @@ fn run(cli: Cli) -> Result<Code, Failure> {
         }
         Some(Verb::Snat { tenant, watch, output }) => snat::run(&global, tenant.as_deref(), watch, output),
         Some(Verb::Resolve(request)) => resolve::run(&global, &request),
+        Some(Verb::Init(request)) => init::run(&global, &request),
+        Some(Verb::Site { action: SiteAction::Check { verbose, timeout, resolv_conf, output } }) => {
+            let request = site_check::Request { verbose, timeout, resolv_conf, output };
+            site_check::run(&global, &request)
+        }
         Some(Verb::Render(request)) => render::run(&global, &request),
         Some(Verb::Completions { shell }) => {
             // Into memory first: the generator takes a closed pipe for a defect.

@@ -2,6 +2,8 @@
 
 mod table;
 
+pub(super) use table::width_of_stdout;
+
 use std::io::Write;
 use std::time::Duration;
 

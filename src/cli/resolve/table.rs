@@ -22,7 +22,7 @@ const GAP: usize = 2;
 const TIGHT: usize = 1;
 
 /// Columns of the terminal on stdout, of `COLUMNS`, or 120.
-pub(super) fn width_of_stdout() -> usize {
+pub(in crate::cli) fn width_of_stdout() -> usize {
     let terminal = rustix::termios::tcgetwinsize(std::io::stdout()).ok().map(|size| usize::from(size.ws_col));
     let told = || std::env::var("COLUMNS").ok()?.parse().ok();
     terminal.or_else(told).filter(|width| *width > 0).unwrap_or(ELSEWHERE)
