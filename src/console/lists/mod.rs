@@ -7,6 +7,7 @@ mod attention;
 mod forwards;
 mod members;
 mod pending;
+pub mod records;
 mod routes;
 mod rules;
 mod sources;
@@ -54,7 +55,7 @@ pub const fn def(id: ListId) -> &'static ListDef {
         ListId::Routes => &routes::DEF,
         ListId::Vnets => &vnets::DEF,
         ListId::Workloads => &workloads::DEF,
-        ListId::Records => &unread::RECORDS,
+        ListId::Records => &records::DEF,
         ListId::Checkins => &unread::CHECKINS,
         ListId::Rules => &rules::DEF,
         ListId::Forwards => &forwards::DEF,
