@@ -124,6 +124,7 @@ fn path(model: &Model) -> Vec<String> {
         Screen::Tenants => model.board.as_ref().map_or_else(|| vec!["Tenants".into()], board),
         Screen::Board { tenant } => board(tenant),
         Screen::List { list: ListId::Tenants, .. } => vec!["Tenants".into()],
+        Screen::List { list: list @ ListId::Rules, scope: Scope::All } => vec![title(*list)],
         Screen::List { list, scope: Scope::All } => vec![format!("{} · all tenants", title(*list))],
         Screen::List { list, scope: Scope::Tenant(t) } => vec!["Tenants".into(), t.to_string(), title(*list)],
         Screen::Overview => vec!["Overview".into()],
