@@ -20,7 +20,7 @@ mod real;
 
 use std::sync::Arc;
 
-use common::{Bench, LIMIT, assert_same, clock, lab_of, status, told};
+use common::{Bench, LIMIT, clock, lab_of, status, told};
 use deevnet_console::inventory::{
     Class, Demand, Gap, GapKind, Inventory, Presence, RecordRow, Seen, SourceId, SourceStatus,
 };
@@ -143,7 +143,8 @@ async fn a_powerdns_that_fails_says_why_keeps_its_rows_and_recovers() {
         bench.lab.fault_off(fault).expect("a fault");
         let after = fresh(&mut bench).await;
         assert_eq!(status(&after, SourceId::Dns), SourceStatus::Fresh, "{fault}");
-        assert_same(fault, &healthy, &after);
+        // Other sources have counters that move meanwhile.
+        assert!((&after.records, &after.zones) == (&healthy.records, &healthy.zones), "{fault}\n{}", told(&after));
     }
     bench.stop().await;
 }
