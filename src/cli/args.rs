@@ -223,6 +223,8 @@ pub enum Kind {
     Vnets,
     /// VMs.
     Workloads,
+    /// Check-ins of first boots.
+    Checkins,
     /// SNAT rules and flows.
     Snat,
     /// SDN edits that wait for an apply.
@@ -240,6 +242,7 @@ impl Kind {
             Self::Vrfs => "vrfs",
             Self::Vnets => "vnets",
             Self::Workloads => "workloads",
+            Self::Checkins => "checkins",
             Self::Snat => "snat",
             Self::Pending => "pending",
             Self::Sources => "sources",

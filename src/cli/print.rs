@@ -10,7 +10,7 @@ use super::args::{Format, Kind};
 use crate::console::list::{Align, Cx, ListDef, ListId};
 use crate::console::lists;
 use crate::console::theme::{ASCII, Glyphs, UNICODE};
-use crate::inventory::{Inventory, Seen};
+use crate::inventory::{GapKind, Inventory, Seen};
 use crate::text;
 
 /// One JSON or YAML document.
@@ -31,6 +31,7 @@ const fn list_of(kind: Kind) -> ListId {
         Kind::Vrfs | Kind::Snat => ListId::Vrfs,
         Kind::Vnets => ListId::Vnets,
         Kind::Workloads => ListId::Workloads,
+        Kind::Checkins => ListId::Checkins,
         Kind::Pending => ListId::Pending,
         Kind::Sources => ListId::Sources,
     }
@@ -54,6 +55,10 @@ pub(super) fn table(
 ) -> Result<(), Failure> {
     let def = lists::def(list_of(kind));
     if let Err(gap) = known {
+        if gap.kind == GapKind::Off {
+            super::open::note(&gap.why);
+            return Ok(());
+        }
         super::open::warn(&format!("{} are unknown: {}", kind.word(), gap.why));
         let mut errors = inv.sources.iter().filter_map(|(_, health)| health.error.as_ref());
         if let Some(help) = errors.find(|e| e.text == gap.why).and_then(|e| e.help.as_ref()) {

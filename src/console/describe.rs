@@ -1,5 +1,6 @@
 //! Text about one object: for people, as YAML, as JSON. All three are made from one description.
 
+mod checkin;
 mod fabric;
 mod sheet;
 mod tenant;
@@ -46,11 +47,11 @@ pub fn describe(inv: &Inventory, id: &ObjectId, now: jiff::Timestamp) -> Option<
         ObjectId::Workload(vmid) => {
             inv.workloads.iter().find(|w| w.vmid == *vmid).map(|w| workload::workload(inv, w, now))
         }
-        ObjectId::Record(..)
-        | ObjectId::DnsZone(_)
-        | ObjectId::Rule(_)
-        | ObjectId::Forward(_)
-        | ObjectId::CheckIn(..) => None,
+        ObjectId::Record(..) | ObjectId::DnsZone(_) | ObjectId::Rule(_) | ObjectId::Forward(_) => None,
+        ObjectId::CheckIn(tenant, workload) => {
+            let rows = &inv.checkins;
+            rows.iter().find(|c| c.tenant == *tenant && c.workload == *workload).map(|c| checkin::checkin(inv, c, now))
+        }
         ObjectId::Node(node) => inv.fabric.members.iter().find(|m| m.node == *node).map(|m| fabric::member(inv, m)),
         ObjectId::Zone(zone) => {
             let zones = inv.fabric.foreign_zones.as_ref().ok()?;

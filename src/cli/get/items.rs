@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use crate::inventory::{
-    Fact, FieldDiff, Flow, Inventory, Layer, Origin, PendingEdit, Seen, Tenant, VnetRow, Vrf, Workload,
+    CheckInEvent, CheckInRow, Class, Fact, FieldDiff, Flow, Inventory, LastReport, Layer, Origin, PendingEdit, Seen,
+    Tenant, VnetRow, Vrf, Workload,
 };
 
 /// Puts a value, or `null` and the reason.
@@ -112,6 +113,7 @@ pub(super) fn workload(w: &Workload) -> Value {
     .seen("uuid", &w.uuid, text)
     .seen("pending", &w.pending, |p| json!(p))
     .seen("agent", &w.agent, |a| json!(a))
+    .seen("checkin", &w.checkin, |m| json!({ "state": m.class, "word": m.word }))
     .done()
 }
 
@@ -237,6 +239,36 @@ pub(super) fn pending(e: &PendingEdit) -> Value {
     json!({ "kind": e.kind, "id": e.id, "tenant": e.tenant, "change": e.change, "what": e.what, "by": e.by })
 }
 
+/// A check-in.
+pub(super) fn checkin(c: &CheckInRow) -> Value {
+    let report = |r: &LastReport| {
+        let status = if r.error.is_some() { "error" } else { "ok" };
+        json!({ "at": r.at.to_string(), "phase": r.phase, "status": status, "code": r.error, "detail": r.detail,
+                "from": r.from })
+    };
+    let event = |e: &CheckInEvent| json!({ "at": e.at.to_string(), "what": e.what, "state": e.class, "text": e.text });
+    let mut item = Item::new(json!({
+        "tenant": c.tenant,
+        "workload": c.workload,
+        "vmid": c.vmid,
+        "state": c.state,
+        "class": c.class,
+        "word": c.word,
+        "since": c.since.map(|t| t.to_string()),
+        "declared": c.declared,
+        "applied": c.applied,
+        "token": { "kid": c.kid, "words": c.token, "expires_at": c.token_expires.map(|t| t.to_string()) },
+        "instance": c.instance,
+        "last_report": c.last_report.as_ref().map(report),
+        "next": c.next,
+        "events": c.events.iter().map(event).collect::<Vec<_>>(),
+    }));
+    if c.class == Class::Unknown {
+        item.unknown.insert("state", "the list of check-ins has holes".to_owned());
+    }
+    item.done()
+}
+
 /// Whether an item belongs to `tenant`.
 pub(super) fn of_tenant(item: &Value, tenant: &str) -> bool {
     let named = |key: &str| item.get(key).and_then(Value::as_str) == Some(tenant);
@@ -252,6 +284,7 @@ pub(super) fn all(inv: &Inventory, kind: super::Kind) -> Seen<Vec<Value>> {
         Kind::Snat => known(inv.tenants_gap.as_ref(), &inv.vrfs, snat),
         Kind::Vnets => known(inv.tenants_gap.as_ref(), &inv.vnets, vnet),
         Kind::Workloads => known(inv.workloads_gap.as_ref(), &inv.workloads, workload),
+        Kind::Checkins => known(inv.checkins_gap.as_ref(), &inv.checkins, checkin),
         Kind::Pending => inv.fabric.pending.as_ref().map_err(Clone::clone).map(|p| p.iter().map(pending).collect()),
         Kind::Sources => Ok(Vec::new()),
     }

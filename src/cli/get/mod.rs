@@ -39,8 +39,11 @@ pub(super) fn run(
 /// Sources a kind is made of.
 const fn sources(kind: Kind) -> &'static [SourceId] {
     match kind {
-        Kind::Tenants | Kind::Vrfs | Kind::Snat => &[SourceId::Pve, SourceId::Exit],
-        Kind::Vnets | Kind::Workloads | Kind::Pending => &[SourceId::Pve],
+        Kind::Tenants => &[SourceId::Pve, SourceId::Exit, SourceId::Boot, SourceId::Registry],
+        Kind::Vrfs | Kind::Snat => &[SourceId::Pve, SourceId::Exit],
+        Kind::Vnets | Kind::Pending => &[SourceId::Pve],
+        Kind::Workloads => &[SourceId::Pve, SourceId::Boot],
+        Kind::Checkins => &[SourceId::Boot, SourceId::Pve],
         Kind::Sources => &SourceId::ALL,
     }
 }
@@ -60,6 +63,8 @@ fn complete(inv: &Inventory, kind: Kind) -> bool {
     }
     match kind {
         Kind::Workloads => !inv.workloads.iter().any(|w| unread(&w.address) || unread(&w.pending)),
+        // Whose machine reported is known by its UUID.
+        Kind::Checkins => !inv.workloads.iter().any(|w| unread(&w.uuid)),
         Kind::Tenants => {
             !inv.workloads.iter().any(|w| unread(&w.address)) && !inv.vnets.iter().any(|v| unread(&v.subnets))
         }
@@ -167,7 +172,12 @@ fn items(inv: &Inventory, kind: Kind, tenant: Option<&str>) -> Result<Seen<Vec<V
 
 fn document(inv: &Inventory, kind: Kind, list: &Seen<Vec<Value>>, now: Timestamp) -> Value {
     let states = source_states(inv, now);
-    let items = if kind == Kind::Sources { states.clone() } else { json!(list.as_ref().ok()) };
+    let items = match list {
+        _ if kind == Kind::Sources => states.clone(),
+        // What the site does not have has no items, which is known.
+        Err(gap) if gap.kind == GapKind::Off => json!([]),
+        list => json!(list.as_ref().ok()),
+    };
     let mut document = json!({
         "schema": format!("deevnet-console/get-{}/v1", kind.word()),
         "at": now.to_string(),
@@ -175,7 +185,8 @@ fn document(inv: &Inventory, kind: Kind, list: &Seen<Vec<Value>>, now: Timestamp
         "items": items,
     });
     if let (Err(gap), Some(map)) = (list, document.as_object_mut()) {
-        map.insert("unknown".to_owned(), json!(gap.why.to_string()));
+        let key = if gap.kind == GapKind::Off { "off" } else { "unknown" };
+        map.insert(key.to_owned(), json!(gap.why.to_string()));
     }
     document
 }
@@ -204,7 +215,8 @@ fn code(inv: &Inventory, kind: Kind, list: &Seen<Vec<Value>>, now: Timestamp) ->
         unknown.is_some_and(|u| u.keys().any(|key| key != items::NEEDS_TWO_SAMPLES))
     };
     let off = |item: &Value| kind == Kind::Tenants && only_off(inv, item);
-    let unknown = list.as_ref().map_or(true, |items| items.iter().any(|i| holes(i) && !off(i)));
+    let unknown =
+        list.as_ref().map_or_else(|gap| gap.kind != GapKind::Off, |items| items.iter().any(|i| holes(i) && !off(i)));
     // Those of a VNet that is being deleted go with it.
     let hidden = |v: &VnetRow| v.subnets.is_err() && v.change != Change::Deleted;
     let unknown = unknown || kind == Kind::Pending && inv.vnets.iter().any(hidden);

@@ -28,6 +28,7 @@ pub(super) fn workload(inv: &Inventory, w: &Workload, now: Timestamp) -> Sheet {
     sheet.seen("pending", "at a cold start", &w.pending, |all| {
         (if all.is_empty() { "–".to_owned() } else { all.join(", ") }, json!(all))
     });
+    sheet.seen("checkin", "check-in", &w.checkin, |m| (m.word.to_string(), json!(m.word)));
     sheet.head("Use, when last read");
     sheet.row("CPU", &cpu(w), None).row("memory", &of(w.mem, w.maxmem), None);
     sheet.row("disk", &w.maxdisk.map_or_else(|| "–".to_owned(), format::size), None);

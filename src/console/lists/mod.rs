@@ -4,6 +4,7 @@
 //! are drawn; nothing here is stored.
 
 mod attention;
+mod checkins;
 mod members;
 mod pending;
 mod routes;
@@ -16,6 +17,7 @@ mod vrf_facts;
 mod vrfs;
 mod workloads;
 
+pub use checkins::{meaning, not_tested};
 pub use tenants::{layer_cell, status_now};
 
 use super::list::{Align, Cell, Column, Cutting, ListDef, ListId, SortKey};
@@ -51,7 +53,7 @@ pub const fn def(id: ListId) -> &'static ListDef {
         ListId::Vnets => &vnets::DEF,
         ListId::Workloads => &workloads::DEF,
         ListId::Records => &unread::RECORDS,
-        ListId::Checkins => &unread::CHECKINS,
+        ListId::Checkins => &checkins::DEF,
         ListId::Rules => &unread::RULES,
         ListId::Forwards => &unread::FORWARDS,
         ListId::Attention => &attention::DEF,

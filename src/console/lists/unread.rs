@@ -1,4 +1,4 @@
-//! Records, check-ins and rules: their columns are known, their sources are not read by this version.
+//! Records and rules: their columns are known, their sources are not read by this version.
 //!
 //! A site without the source says `off`; a site with it says that it is not read, which is not the same as "none".
 //! They name no source: whatever its state, the reason above is the one that counts.
@@ -13,12 +13,6 @@ use crate::inventory::{Gap, GapKind, Inventory, SourceId};
 pub static RECORDS: ListDef = ListDef {
     gap: |inv| gap(inv, SourceId::Dns, &RECORDS_UNREAD, &RECORDS_OFF),
     ..unread(ListId::Records, "DNS records", "records", &RECORD_COLUMNS, "name")
-};
-
-/// Check-ins.
-pub static CHECKINS: ListDef = ListDef {
-    gap: |inv| gap(inv, SourceId::Boot, &CHECKINS_UNREAD, &CHECKINS_OFF),
-    ..unread(ListId::Checkins, "Check-ins", "checkins", &CHECKIN_COLUMNS, "workload")
 };
 
 /// Perimeter rules.
@@ -37,8 +31,6 @@ static FORWARDS_UNREAD: LazyLock<Gap> = LazyLock::new(|| not_read("Forwards are 
 static FORWARDS_OFF: LazyLock<Gap> = LazyLock::new(|| off("Forwards are not set up for this site."));
 static RECORDS_UNREAD: LazyLock<Gap> = LazyLock::new(|| not_read("DNS records are not read by this version."));
 static RECORDS_OFF: LazyLock<Gap> = LazyLock::new(|| off("DNS records are not set up for this site."));
-static CHECKINS_UNREAD: LazyLock<Gap> = LazyLock::new(|| not_read("Check-ins are not read by this version."));
-static CHECKINS_OFF: LazyLock<Gap> = LazyLock::new(|| off("Check-ins are not set up for this site."));
 static RULES_UNREAD: LazyLock<Gap> = LazyLock::new(|| not_read("Perimeter rules are not read by this version."));
 static RULES_OFF: LazyLock<Gap> = LazyLock::new(|| off("Perimeter rules are not set up for this site."));
 
@@ -87,16 +79,6 @@ const RECORD_COLUMNS: [Column; 7] = [
     fixed("ttl", "TTL", 4, Align::Right, 20),
     words("perimeter", "PERIMETER", 12, 40, 140),
     fixed("state", "STATE", 9, Align::Left, 255),
-];
-
-const CHECKIN_COLUMNS: [Column; 7] = [
-    words("tenant", "TENANT", 8, 12, 80),
-    words("workload", "WORKLOAD", 8, 20, 255),
-    fixed("state", "STATE", 10, Align::Left, 255),
-    fixed("generation", "GEN", 3, Align::Right, 150),
-    words("token", "TOKEN", 10, 24, 50),
-    fixed("report", "LAST REPORT", 11, Align::Left, 120),
-    words("next", "NEXT", 10, 40, 100),
 ];
 
 const RULE_COLUMNS: [Column; 8] = [

@@ -26,8 +26,7 @@ fn trouble(sources: &[SourceId], kind: GapKind, stale: bool) -> Arc<Inventory> {
         } else {
             std::iter::once((testing::NODE.to_owned(), Ok(Arc::new(sample.exit.clone())))).collect()
         },
-        dns: None,
-        fw: None,
+        boot: (!gone(SourceId::Boot)).then(|| Arc::new(sample.boot.clone())),
         flows: Arc::new(sample.flows.clone()),
         stale_exits: if sources.contains(&SourceId::Exit) && stale {
             let gap = crate::inventory::Gap::new(kind, "hv02 does not answer on port 22");
@@ -35,6 +34,7 @@ fn trouble(sources: &[SourceId], kind: GapKind, stale: bool) -> Arc<Inventory> {
         } else {
             std::collections::BTreeMap::new()
         },
+        ..Readings::default()
     };
     Arc::new(crate::inventory::join(&Arc::new(sample.site.clone()), &readings, 1))
 }
@@ -101,7 +101,7 @@ fn empty_lists() {
 #[test]
 fn sources_that_are_configured_but_not_read_are_unknown_and_not_absent() {
     let mut sample = Sample::healthy();
-    for id in [SourceId::Dns, SourceId::Fw, SourceId::Boot] {
+    for id in [SourceId::Dns, SourceId::Fw] {
         let seconds = SignedDuration::from_secs(10);
         let mut health = SourceHealth::starting(seconds, seconds, testing::now());
         let text = format!("this version does not read {} yet", id.words()).into();

@@ -3,15 +3,55 @@
 use zeroize::Zeroizing;
 
 use super::{Clients, DEADLINE, Unusable};
-use crate::backends::{exit_node, http, proxmox};
+use crate::backends::{bootstrap, exit_node, http, proxmox, registry};
 use crate::site::Site;
+use crate::site::model::{BootstrapSite, RegistrySite, SecretSource};
+
+/// Bytes of one page of check-ins: 500 records with every report that is kept of them.
+const RECORDS_BODY: usize = 8 << 20;
+/// Bytes of one list of the registry: 62 tenants with all their steps are a few dozen kB.
+const REGISTRY_BODY: usize = 1 << 20;
 
 impl Clients {
     /// Makes the clients of `site`. Never fails as a whole: a source that cannot be used says why.
     pub async fn connect(site: &Site) -> Self {
         let exit_nodes = site.exit_nodes.iter().map(|e| (e.name.clone(), Ok(exit_node::Client::new(e)))).collect();
-        Self { proxmox: proxmox_client(site).await, exit_nodes }
+        let bootstrap = match &site.bootstrap {
+            Some(bootstrap) => Some(bootstrap_client(bootstrap).await),
+            None => None,
+        };
+        let registry = match &site.registry {
+            Some(registry) => Some(registry_client(registry).await),
+            None => None,
+        };
+        Self { proxmox: proxmox_client(site).await, exit_nodes, bootstrap, registry }
     }
+}
+
+/// Reads a secret; `key` names it in the site file.
+async fn secret(source: &SecretSource, key: &str) -> Result<Zeroizing<String>, Unusable> {
+    match source.read().await {
+        Ok(secret) => Ok(Zeroizing::new(secret.expose().to_owned())),
+        Err(e) => Err(Unusable { text: format!("{key}: {e}"), help: Some(e.help().to_owned()) }),
+    }
+}
+
+async fn bootstrap_client(site: &BootstrapSite) -> Result<bootstrap::Client, Unusable> {
+    let (url, trust, credential) = match site {
+        BootstrapSite::File(path) => return Ok(bootstrap::Client::file(path)),
+        BootstrapSite::Api { url, trust, credential } => (url, trust, credential),
+    };
+    let credential = secret(credential, "[bootstrap] credential").await?;
+    let limits = http::Limits { total: DEADLINE.unsigned_abs(), body: RECORDS_BODY, ..http::Limits::default() };
+    bootstrap::Client::api(url, trust, credential, limits)
+        .map_err(|e| Unusable { text: format!("[bootstrap] {e}"), help: Some(e.help()) })
+}
+
+async fn registry_client(site: &RegistrySite) -> Result<registry::Client, Unusable> {
+    let token = secret(&site.token, "[registry] token").await?;
+    let limits = http::Limits { total: DEADLINE.unsigned_abs(), body: REGISTRY_BODY, ..http::Limits::default() };
+    registry::Client::new(site, token, limits)
+        .map_err(|e| Unusable { text: format!("[registry] {e}"), help: Some(e.help()) })
 }
 
 async fn proxmox_client(site: &Site) -> Result<proxmox::Client, Unusable> {

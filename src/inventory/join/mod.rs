@@ -102,12 +102,13 @@ pub fn join(site: &Arc<Site>, readings: &Readings, generation: u64) -> Inventory
     let pve = readings.pve.as_deref();
     let seeds = pve.and_then(|p| p.sdn.as_ref().ok()).map(|sdn| fabric::seeds(site, sdn)).unwrap_or_default();
     let cx = Cx { site, readings, pve, seeds: &seeds };
-    let workloads = workloads::rows(&cx);
+    let mut workloads = workloads::rows(&cx);
+    let checkins = checkins::rows(&cx, &workloads);
+    checkins::mark(&cx, &mut workloads, &checkins);
     let vnets = fabric::vnets(&cx);
     let vrfs = node::rows(&cx, &vnets);
     let fabric = members::view(&cx);
-    let (records, rules, forwards, checkins) =
-        (names::records(&cx), perimeter::rules(&cx), forwards::rows(&cx), checkins::rows(&cx));
+    let (records, rules, forwards) = (names::records(&cx), perimeter::rules(&cx), forwards::rows(&cx));
     let mut inv = Inventory {
         site: Arc::clone(site),
         generation,
@@ -145,11 +146,16 @@ fn range<T>(rows: &[T], of: impl Fn(&T) -> Option<&str>, name: &str) -> std::ops
     at(start)..at(start + len)
 }
 
+fn slice<'a, T>(rows: &'a [T], range: &std::ops::Range<u32>) -> &'a [T] {
+    rows.get(range.start as usize..range.end as usize).unwrap_or(&[])
+}
+
 fn tenant(cx: &Cx<'_>, inv: &Inventory, seed: &Seed) -> Tenant {
     let plan = &cx.site.numbering;
     let workloads = range(&inv.workloads, |w| Some(&w.tenant), &seed.name);
     let vnets = range(&inv.vnets, |v| v.tenant.as_deref(), &seed.name);
     let vrfs = range(&inv.vrfs, |v| Some(&v.tenant), &seed.name);
+    let checkins = range(&inv.checkins, |c| Some(&*c.tenant), &seed.name);
     let fabric = fabric::layer(cx, seed);
     let node = node::layer(cx, inv.vrfs.get(vrfs.start as usize..vrfs.end as usize).unwrap_or(&[]), &fabric);
     let stale = cx.pve_stale();
@@ -162,7 +168,7 @@ fn tenant(cx: &Cx<'_>, inv: &Inventory, seed: &Seed) -> Tenant {
         ),
         dns: names::layer(cx, seed),
         resolver: forwards::layer(cx, seed),
-        bootstrap: checkins::layer(cx, seed),
+        bootstrap: checkins::layer(cx, slice(&inv.checkins, &checkins), inv.checkins_gap.as_ref()),
         fabric: stale.map_or(fabric, Layer::unknown),
         node,
     };
@@ -184,7 +190,7 @@ fn tenant(cx: &Cx<'_>, inv: &Inventory, seed: &Seed) -> Tenant {
         records: range(&inv.records, |r| r.tenant.as_deref(), &seed.name),
         zones: range(&inv.zones, |z| z.tenant.as_deref(), &seed.name),
         forwards: range(&inv.forwards, |f| f.tenant.as_deref(), &seed.name),
-        checkins: range(&inv.checkins, |c| Some(&*c.tenant), &seed.name),
+        checkins,
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! [`Sample::healthy`] is the worked example with four invented neighbours; a test changes the readings and joins again.
 
+pub mod checkins;
 mod exit_node;
 mod proxmox;
 
@@ -12,11 +13,11 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 
 use super::entities::{Flows, Inventory};
-use super::readings::{PveReading, Readings};
+use super::readings::{BootReading, PveReading, Readings, RegistryReading};
 use super::source::{GapKind, SourceError, SourceHealth, SourceId, Sources};
 use crate::backends::exit_node::model as exit;
 use crate::site::Site;
-use crate::site::model::{ExitNodeSite, NumberingPlan, ProxmoxSite, SecretSource, Transport, Trust};
+use crate::site::model::{BootstrapSite, ExitNodeSite, NumberingPlan, ProxmoxSite, SecretSource, Transport, Trust};
 use crate::site::numbering::TenantIndex;
 
 /// The moment of every sample: 2026-11-29 11:03:00Z.
@@ -67,7 +68,7 @@ pub fn site() -> Site {
         powerdns: None,
         opnsense: None,
         resolvers: None,
-        bootstrap: None,
+        bootstrap: Some(BootstrapSite::File("/var/lib/deevnet/records.jsonl".into())),
         registry: None,
         state_dir: None,
         warnings: Vec::new(),
@@ -85,6 +86,10 @@ pub struct Sample {
     pub pve: PveReading,
     /// Exit node.
     pub exit: exit::Reading,
+    /// Check-ins.
+    pub boot: BootReading,
+    /// Registry; `None` = the site has none.
+    pub registry: Option<RegistryReading>,
     /// Health of the sources.
     pub sources: Sources,
     /// Rates.
@@ -140,7 +145,7 @@ impl Sample {
         let site = site();
         let bound = SignedDuration::from_secs(10);
         let mut sources = Sources::default();
-        for (id, interval) in [(SourceId::Pve, 10), (SourceId::Exit, 30)] {
+        for (id, interval) in [(SourceId::Pve, 10), (SourceId::Exit, 30), (SourceId::Boot, 30)] {
             let mut health = SourceHealth::starting(SignedDuration::from_secs(interval), bound, now());
             health.observed_at = Some(now());
             sources.set(id, health);
@@ -148,6 +153,8 @@ impl Sample {
         Self {
             pve: proxmox::reading(&site, tenants),
             exit: exit_node::reading(&site, tenants),
+            boot: checkins::reading(&site, tenants),
+            registry: None,
             flows: exit_node::flows(&site, tenants),
             site,
             sources,
@@ -167,25 +174,31 @@ impl Sample {
     /// Joins.
     pub fn join(self) -> Arc<Inventory> {
         let (pve, exit) = (Some(Arc::new(self.pve.clone())), Ok(Arc::new(self.exit.clone())));
-        self.sources_only(pve, Some(exit))
+        let more = Readings {
+            boot: Some(Arc::new(self.boot.clone())),
+            registry: self.registry.clone().map(Arc::new),
+            ..Readings::default()
+        };
+        self.sources_only(pve, Some(exit), more)
     }
 
     /// Joins without any reading: what is shown before the first answer, or when nothing ever answered.
     pub fn join_without_data(self) -> Arc<Inventory> {
-        self.sources_only(None, None)
+        self.sources_only(None, None, Readings::default())
     }
 
     fn sources_only(
         &self,
         pve: Option<Arc<PveReading>>,
         exit: Option<super::Seen<Arc<exit::Reading>>>,
+        more: Readings,
     ) -> Arc<Inventory> {
         let readings = Readings {
             sources: self.sources.clone(),
             pve,
             exits: exit.into_iter().map(|e| (NODE.to_owned(), e)).collect(),
             flows: Arc::new(self.flows.clone()),
-            ..Readings::default()
+            ..more
         };
         Arc::new(super::join(&Arc::new(self.site.clone()), &readings, 1))
     }
