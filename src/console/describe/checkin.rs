@@ -15,15 +15,15 @@ pub(super) fn checkin(inv: &Inventory, c: &CheckInRow, now: Timestamp) -> Sheet 
     sheet.maybe("since", "since", c.since.map(|at| format::moment(at, now)));
     sheet.maybe("next", "next", (!c.next.is_empty()).then_some(&*c.next));
     sheet.maybe("not_tested", "not tested", lists::not_tested(c));
-    sheet.head("Configuration");
-    sheet.maybe("declared", "declared generation", c.declared).maybe("applied", "applied generation", c.applied);
+    sheet.head("Generation");
+    sheet.maybe("declared", "declared", c.declared).maybe("applied", "applied", c.applied);
     sheet.head("Token");
     sheet.maybe("kid", "key id", c.kid.as_deref()).fact("token", "state", &*c.token);
     sheet.maybe("token_expires", "ends", c.token_expires.map(|at| format::moment(at, now)));
     sheet.head("Machine");
-    sheet.maybe("vmid", "VMID", c.vmid).maybe("instance", "SMBIOS UUID of the token", c.instance.as_deref());
+    sheet.maybe("vmid", "VMID", c.vmid).maybe("instance", "token's UUID", c.instance.as_deref());
     if let Some(vm) = inv.workloads.iter().find(|w| Some(w.vmid) == c.vmid) {
-        sheet.text("uuid", "SMBIOS UUID of the VM", &vm.uuid);
+        sheet.text("uuid", "VM's UUID", &vm.uuid);
     }
     if let Some(last) = &c.last_report {
         sheet.head("Last report");

@@ -33,7 +33,7 @@ const COLUMNS: [Column; 11] = [
     fixed("state", "STATE", 9, Align::Left, 255),
     fixed("address", "ADDRESS", 12, Align::Left, 255),
     words("origin", "ORIGIN", 9, 40, 50),
-    words("checkin", "CHECK-IN", 10, 22, 120),
+    words("checkin", "CHECK-IN", 16, 22, 120),
     fixed("cpu", "CPU", 4, Align::Right, 30),
     fixed("mem", "MEM", 5, Align::Right, 20),
     fixed("up", "UP", 3, Align::Right, 10),

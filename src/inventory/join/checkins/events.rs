@@ -64,7 +64,7 @@ fn bound(case: &Case<'_>, token: &Token) -> String {
 
 /// Where a request came from, and what that is worth.
 fn source(from: Option<&str>) -> String {
-    from.map(|f| format!(" · from {f} (always the exit node: no identity)")).unwrap_or_default()
+    from.map(|f| format!(" · from {f}, the exit node")).unwrap_or_default()
 }
 
 fn refusal(r: &Refusal) -> CheckInEvent {
