@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
+use crate::backends::registry::Step;
 use crate::inventory::{
-    CheckInEvent, CheckInRow, Class, Fact, FieldDiff, Flow, Inventory, LastReport, Layer, Origin, PendingEdit, Seen,
-    Tenant, VnetRow, Vrf, Workload,
+    CheckInEvent, CheckInRow, Class, Fact, FieldDiff, Flow, Inventory, LastReport, Layer, Origin, Owner, PendingEdit,
+    Registration, Seen, Tenant, VnetRow, Vrf, Workload,
 };
 
 /// Puts a value, or `null` and the reason.
@@ -47,6 +48,29 @@ fn diffs(list: &[FieldDiff]) -> Value {
     json!(list)
 }
 
+/// `null` = not known.
+fn owner(owner: &Owner) -> Value {
+    match owner {
+        Owner::Console => json!("console"),
+        Owner::Registry(_) => json!("registry"),
+        Owner::Unregistered => json!("unregistered"),
+        Owner::Unknown(_) => Value::Null,
+    }
+}
+
+fn registered(r: &Registration) -> Value {
+    let step = |s: &Step| json!({ "name": s.name, "ok": s.ok, "updated_at": s.updated_at.map(|t| t.to_string()) });
+    json!({
+        "status": r.entry.status.word(),
+        "outcome": r.entry.outcome,
+        "index": r.entry.index,
+        "egress": r.egress.as_ref().ok(),
+        "secrets_stored": r.entry.secrets_stored,
+        "steps": r.entry.steps.as_ref().map(|all| all.iter().map(step).collect::<Vec<_>>()),
+        "absent_from_fabric": r.only,
+    })
+}
+
 /// A tenant.
 pub(super) fn tenant(t: &Tenant) -> Value {
     let mut presence = Map::new();
@@ -62,7 +86,14 @@ pub(super) fn tenant(t: &Tenant) -> Value {
         }
         all.extend(&layer.diffs);
     }
+    if let Owner::Unknown(gap) = &t.owner {
+        unknown.insert("owner", gap.why.to_string());
+    }
+    let registration = t.owner.registration();
+    all.extend(registration.iter().flat_map(|r| &r.diffs));
     json!({
+        "owner": owner(&t.owner),
+        "registry": registration.map(registered),
         "name": t.name,
         "index": t.index,
         "drill": t.drill,

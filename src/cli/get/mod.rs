@@ -15,7 +15,7 @@ use super::print;
 use super::{Code, Failure, open};
 use crate::backends::proxmox::model::Change;
 use crate::inventory::feed::Feed;
-use crate::inventory::{Demand, Gap, GapKind, Inventory, Seen, SourceId, SourceStatus, VnetRow};
+use crate::inventory::{Demand, Gap, GapKind, Inventory, Owner, Seen, SourceId, SourceStatus, VnetRow};
 use crate::runtime::clock;
 
 /// Runs the verb.
@@ -227,6 +227,7 @@ fn code(inv: &Inventory, kind: Kind, list: &Seen<Vec<Value>>, now: Timestamp) ->
 fn only_off(inv: &Inventory, item: &Value) -> bool {
     let name = item.get("name").and_then(Value::as_str).unwrap_or_default();
     inv.tenant(name)
+        .filter(|t| !matches!(t.owner, Owner::Unknown(_)))
         .is_some_and(|t| t.layers.all().iter().all(|(_, _, l)| l.gap.as_ref().is_none_or(|g| g.kind == GapKind::Off)))
 }
 

@@ -22,6 +22,13 @@ pub(super) fn rows(inv: &Inventory, readings: &Readings) -> Vec<Attention> {
         workloads(inv, readings.pve.as_ref().is_some_and(|p| p.zones_hidden.is_some()), &mut out);
         pending(inv, &mut out);
     }
+    if inv.sources.get(SourceId::Pve).error.is_none() && inv.sources.get(SourceId::Registry).error.is_none() {
+        for (tenant, what) in super::registry::disagreements(inv, readings.registry.as_deref()) {
+            let mut r = row(Class::Differs, "differs", &*tenant, what, ObjectId::Tenant(Arc::clone(&tenant)));
+            r.affects = vec![tenant];
+            out.push(r);
+        }
+    }
     if inv.sources.get(SourceId::Boot).error.is_none() {
         checkins(inv, &mut out);
     }

@@ -11,6 +11,7 @@ mod names;
 mod node;
 mod pending;
 mod perimeter;
+mod registry;
 #[cfg(test)]
 mod tests;
 mod workloads;
@@ -133,7 +134,8 @@ pub fn join(site: &Arc<Site>, readings: &Readings, generation: u64) -> Inventory
         tasks: cx.pve.map_or_else(|| Err(cx.pve_gap("the task list")), |p| p.tasks.clone()),
         attention: Vec::new(),
     };
-    inv.tenants = seeds.iter().map(|seed| tenant(&cx, &inv, seed)).collect();
+    inv.tenants = seeds.iter().chain(&registry::only(&cx)).map(|seed| tenant(&cx, &inv, seed)).collect();
+    inv.tenants.sort_by(|a, b| (a.index, &a.name).cmp(&(b.index, &b.name)));
     inv.attention = attention::rows(&inv, readings);
     inv
 }
@@ -157,9 +159,12 @@ fn tenant(cx: &Cx<'_>, inv: &Inventory, seed: &Seed) -> Tenant {
     let vrfs = range(&inv.vrfs, |v| Some(&v.tenant), &seed.name);
     let checkins = range(&inv.checkins, |c| Some(&*c.tenant), &seed.name);
     let fabric = fabric::layer(cx, seed);
-    let node = node::layer(cx, inv.vrfs.get(vrfs.start as usize..vrfs.end as usize).unwrap_or(&[]), &fabric);
+    let node = match cx.is_tenant(&seed.name) {
+        Some(_) => node::layer(cx, slice(&inv.vrfs, &vrfs), &fabric),
+        None => registry::node_layer(cx, seed),
+    };
     let stale = cx.pve_stale();
-    let own = inv.workloads.get(workloads.start as usize..workloads.end as usize).unwrap_or(&[]);
+    let own = slice(&inv.workloads, &workloads);
     let layers = Layers {
         workloads: workloads::layer(
             own,
@@ -182,6 +187,7 @@ fn tenant(cx: &Cx<'_>, inv: &Inventory, seed: &Seed) -> Tenant {
         gateway: plan.gateway(seed.index),
         forward_zone: format!("{}.{}", seed.name, cx.site.domain),
         reverse_zone: plan.reverse_zone(seed.index),
+        owner: registry::owner(cx, seed),
         status: status(cx, seed, &layers),
         layers,
         workloads,
