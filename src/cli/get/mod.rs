@@ -184,9 +184,10 @@ fn document(inv: &Inventory, kind: Kind, list: &Seen<Vec<Value>>, now: Timestamp
         "sources": states,
         "items": items,
     });
-    if let (Err(gap), Some(map)) = (list, document.as_object_mut()) {
-        let key = if gap.kind == GapKind::Off { "off" } else { "unknown" };
-        map.insert(key.to_owned(), json!(gap.why.to_string()));
+    if let (Err(gap), Some(map)) = (list, document.as_object_mut())
+        && gap.kind != GapKind::Off
+    {
+        map.insert("unknown".to_owned(), json!(gap.why.to_string()));
     }
     document
 }

@@ -62,7 +62,7 @@ pub const SPECS: &[Spec] = &[
         changes: "machine new and running for 22 minutes, token issued, nothing heard",
         apply: |w, t| {
             fresh(w, t);
-            change(w, t, |d, now| *d = unused(d, now - QUIET - 9, now + 6 * 3600));
+            change(w, t, |d, now| *d = unused(d, now - QUIET - 9, now + 6 * 3600 + 1800));
         },
     },
     Spec {
