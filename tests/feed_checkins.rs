@@ -81,8 +81,10 @@ async fn a_healthy_site_has_everything_applied_and_asks_for_nothing() {
     bench.stop().await;
 }
 
-/// Each fault of a delivery: state, class and word of `eds/services`, letter B of eds, rows of the overview.
-const FAULTS: &[(&str, CheckInState, Class, &str, &str, &[&str])] = &[
+/// A fault of a delivery: state, class and word of `eds/services`, letter B of eds, rows of the overview.
+type Shown = (&'static str, CheckInState, Class, &'static str, &'static str, &'static [&'static str]);
+
+const FAULTS: &[Shown] = &[
     (
         "checkin-failed@eds",
         CheckInState::Failed,
@@ -255,7 +257,9 @@ async fn two_and_a_half_thousand_records_are_five_requests() {
     lab.edit(|world| {
         let all: Vec<u32> = world.guests.keys().copied().filter(|vmid| (2040..4560).contains(vmid)).collect();
         let one = world.boot.deliveries.values().next().cloned().expect("a delivery");
-        all.iter().for_each(|vmid| drop(world.boot.deliveries.entry(*vmid).or_insert_with(|| one.clone())));
+        for vmid in all {
+            world.boot.deliveries.entry(vmid).or_insert_with(|| one.clone());
+        }
     })
     .expect("no fault is on");
     let word = std::fs::read_to_string(lab.dir().join("bootstrap-credential")).expect("the credential");

@@ -31,7 +31,7 @@ pub const SCHEMA: &str = "deevnet.bootstrap-records/v1";
 #[derive(Debug, Clone)]
 pub enum Client {
     /// A service.
-    Api(api::Api),
+    Api(Box<api::Api>),
     /// A file.
     File(file::RecordFile),
 }
@@ -42,7 +42,7 @@ impl Client {
     /// # Errors
     /// [`Error::Http`] with a setup fault, or [`Error::BadCredential`]; nothing is sent.
     pub fn api(origin: &str, trust: &Trust, credential: Zeroizing<String>, limits: Limits) -> Result<Self, Error> {
-        api::Api::new(origin, trust, credential, limits).map(Self::Api)
+        api::Api::new(origin, trust, credential, limits).map(|api| Self::Api(Box::new(api)))
     }
 
     /// A reader of the file at `path`.

@@ -7,8 +7,8 @@ use serde_json::{Map, Value, json};
 
 use crate::backends::registry::Step;
 use crate::inventory::{
-    CheckInEvent, CheckInRow, Class, Fact, FieldDiff, Flow, Inventory, LastReport, Layer, Origin, Owner, PendingEdit,
-    Registration, Seen, Tenant, VnetRow, Vrf, Workload,
+    CheckInEvent, CheckInRow, Class, Fact, FieldDiff, Flow, GapKind, Inventory, LastReport, Layer, Origin, Owner,
+    PendingEdit, Registration, Seen, Tenant, VnetRow, Vrf, Workload,
 };
 
 /// Puts a value, or `null` and the reason.
@@ -29,6 +29,8 @@ impl Item {
     fn seen<T>(mut self, key: &'static str, value: &Seen<T>, show: impl FnOnce(&T) -> Value) -> Self {
         let shown = match value {
             Ok(v) => show(v),
+            // What the site does not have is nothing that is not known.
+            Err(gap) if gap.kind == GapKind::Off => Value::Null,
             Err(gap) => {
                 self.unknown.insert(key, gap.why.to_string());
                 Value::Null

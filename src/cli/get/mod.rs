@@ -259,6 +259,47 @@ mod tests {
         assert_eq!(shown(&s.join()), (true, Code::Unknown), "never to be known");
     }
 
+    #[test]
+    fn check_ins_off_are_known_and_old_or_broken_ones_are_not() {
+        let shown = |sample: Sample, tenant: Option<&str>| {
+            let mut out = Vec::new();
+            let inv = sample.join();
+            let code = show(&mut out, &inv, Kind::Checkins, tenant, Format::Json, now()).expect("a document");
+            let json: Value = serde_json::from_slice(&out).expect("JSON");
+            (code, json["items"].clone())
+        };
+        let (code, items) = shown(Sample::healthy(), Some("eds"));
+        let all = items.as_array().expect("items");
+        assert_eq!((code, all.len()), (Code::Ok, 2));
+        assert!(all.iter().all(|i| i["tenant"] == "eds" && i["state"] == "applied"), "{items}");
+        let mut s = Sample::healthy();
+        s.boot.records = Err(Gap::new(GapKind::Off, "offers no check-ins"));
+        assert_eq!(shown(s, None), (Code::Ok, json!([])), "an API without check-ins is known to have none");
+        let mut s = Sample::healthy();
+        s.fail(SourceId::Boot, GapKind::NoAnswer, "no answer", true);
+        assert_eq!(shown(s, None).0, Code::Unknown, "old");
+        let mut s = Sample::healthy();
+        s.boot.holes = Some(Gap::new(GapKind::Failed, "line 3"));
+        let (code, items) = shown(s, Some("radio"));
+        assert_eq!((code, &items[0]["unknown"]["state"]), (Code::Unknown, &json!("the list of check-ins has holes")));
+    }
+
+    #[test]
+    fn an_owner_that_is_not_known_ends_with_3() {
+        use crate::inventory::testing::registry::{all, with_registry};
+        let shown = |sample: Sample| {
+            let inv = sample.join();
+            let list = items(&inv, Kind::Tenants, None).expect("items");
+            let first = list.as_ref().map(|l| l[0]["owner"].clone()).unwrap_or_default();
+            (code(&inv, Kind::Tenants, &list, now()), first)
+        };
+        assert_eq!(shown(Sample::healthy()), (Code::Ok, json!("console")));
+        let mut s = with_registry(Sample::healthy(), all());
+        assert_eq!(shown(with_registry(Sample::healthy(), all())), (Code::Ok, json!("registry")));
+        s.fail(SourceId::Registry, GapKind::NoAnswer, "no answer", true);
+        assert_eq!(shown(s), (Code::Unknown, Value::Null));
+    }
+
     fn ends(sample: Sample, at: Timestamp) -> Code {
         let inv = sample.join();
         let list = items(&inv, Kind::Vnets, None).expect("items");

@@ -5,6 +5,7 @@
 pub mod checkins;
 mod exit_node;
 mod proxmox;
+pub mod registry;
 
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;

@@ -93,7 +93,7 @@ pub(super) enum Flag {
 }
 
 /// Whether two UUIDs are one; letters may be of either case.
-pub(super) const fn same(a: &str, b: &str) -> bool {
+pub(super) fn same(a: &str, b: &str) -> bool {
     a.eq_ignore_ascii_case(b)
 }
 

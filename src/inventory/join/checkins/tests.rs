@@ -399,7 +399,7 @@ fn rows_stand_still_between_readings() {
     let (a, b) = (healthy(), healthy());
     assert_eq!(a.checkins, b.checkins);
     let mut later = Sample::healthy();
-    later.boot.at = later.boot.at + SignedDuration::from_secs(30);
+    later.boot.at += SignedDuration::from_secs(30);
     assert_eq!(later.join().checkins, a.checkins);
     assert_eq!(checkins::applied("x", "y", 2040).tenant, "x");
 }

@@ -1,46 +1,13 @@
 //! Registry and fabric: who owns a tenant, where the two disagree, and what is not concluded.
 
-use super::super::super::testing::{Sample, healthy, now};
-use super::super::super::{Class, GapKind, Inventory, Owner, Presence, SourceHealth, SourceId};
-use crate::backends::registry::{Egress, Status, Step, Tenant};
-use crate::inventory::Gap;
-use crate::inventory::readings::RegistryReading;
-use crate::site::model::{RegistrySite, SecretSource, Trust};
-use jiff::SignedDuration;
-
-fn entry(name: &str, index: u64) -> Tenant {
-    Tenant {
-        name: name.into(),
-        index: Some(index),
-        status: Status::Ready,
-        outcome: Some("created".into()),
-        vrf_vni: None,
-        vnet_vni: None,
-        subnet: None,
-        gateway: None,
-        secrets_stored: Some(true),
-        steps: Some(vec![Step { name: "dns".into(), ok: true, updated_at: None }]),
-    }
-}
+use super::super::super::testing::registry::{all, entry, with_registry};
+use super::super::super::testing::{Sample, healthy};
+use super::super::super::{Class, Gap, GapKind, Inventory, Owner, Presence, SourceHealth, SourceId};
+use crate::backends::registry::{Status, Tenant};
 
 /// The healthy site with a registry that lists these.
 fn with(tenants: Vec<Tenant>) -> Sample {
-    let mut s = Sample::healthy();
-    let (url, trust) = ("https://10.20.25.20:8080".to_owned(), Trust::System);
-    s.site.registry = Some(RegistrySite { url, trust, token: SecretSource::Env("REGISTRY".into()) });
-    let seconds = SignedDuration::from_secs;
-    let mut health = SourceHealth::starting(seconds(30), seconds(10), now());
-    health.observed_at = Some(now());
-    s.sources.set(SourceId::Registry, health);
-    let egress = tenants.iter().map(|t| Egress { tenant: t.name.clone(), vrf: format!("vrf_{}", t.name) }).collect();
-    s.registry = Some(RegistryReading { at: now(), tenants: tenants.into(), egress: Ok(egress), requests: 2 });
-    s
-}
-
-fn all() -> Vec<Tenant> {
-    [("tdemo", 1), ("eds", 2), ("greenhse", 3), ("sensors", 4), ("bench1", 5), ("radio", 7)]
-        .map(|(n, i)| entry(n, i))
-        .into()
+    with_registry(Sample::healthy(), tenants)
 }
 
 fn owner<'a>(inv: &'a Inventory, name: &str) -> &'a Owner {
