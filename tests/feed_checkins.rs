@@ -306,3 +306,55 @@ async fn records_of_a_file_are_read_again_and_broken_lines_are_named() {
     assert_eq!(status(&inv, SourceId::Boot), SourceStatus::Stale);
     bench.stop().await;
 }
+
+/// A token in every text of a record, and where no record should have one: nothing that is shown has its secret.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_planted_secret_is_nowhere_in_what_is_shown() {
+    use base64::Engine as _;
+    let secret = "q83vASNFZ4mrze8BI0VniavN7wEjRWeJq83vASNFZ4k";
+    let token = format!("dbt1.EXAMPLEEXAMPLE03.{secret}");
+    let coded = base64::engine::general_purpose::STANDARD.encode(&token);
+    let text = format!("{token} {coded} {}", token.replace('.', "%2E"));
+    let lab = lab(None, None).await;
+    let path = lab.dir().join("records.jsonl");
+    let record = format!(
+        r#"{{"tenant":"eds","workload":"jobs","secret":"{secret}","declared":{{"generation":1,"digest":"{token}"}},
+        "token":{{"kid":"{token}","secret":"{secret}","state":"redeemed","issued_at":"2026-11-29T10:20:00Z",
+        "redeemed_at":"2026-11-29T10:21:00Z","redeemed_from":"{text}","smbios_uuid":"{token}"}},
+        "refusals":[{{"at":"2026-11-29T10:24:40Z","reason":"{text}","from":"{token}","claim":"{token}"}}],
+        "reports":[{{"at":"2026-11-29T10:24:41Z","phase":"{token}","status":"error","code":"{text}","detail":"{text}",
+        "digest":"{token}","boot_id":"{token}","images":{{"{token}":"{text}"}},"from":"{text}"}}]}}"#
+    );
+    std::fs::write(&path, record.replace('\n', " ") + &format!("\n{{\"tenant\":\"{token}\"}}\n\"{text}\"\n"))
+        .expect("a file");
+    let file = format!("\n[bootstrap]\nfile = \"{}\"\n", path.display());
+    let site = alone(&lab.site_toml()).split("\n[bootstrap]").next().unwrap_or_default().to_owned() + &file;
+    let at = lab.dir().join("secret.toml");
+    std::fs::write(&at, &site).expect("a site file");
+    let mut bench = Bench::on(lab, |_| site, &clock()).await;
+    let inv = fresh(&mut bench).await;
+    assert_eq!(row(&inv, "eds", "jobs").kid.as_deref(), Some("EXAMPLEEXAMPLE03"));
+    let mut shown = format!("{inv:#?}");
+    for verb in [
+        vec!["get", "checkins"],
+        vec!["get", "checkins", "-o", "json"],
+        vec!["get", "sources", "-o", "yaml"],
+        vec!["render", "checkins", "--size", "120x40"],
+        vec!["render", "overview", "--size", "120x40"],
+    ] {
+        let run = std::process::Command::new(env!("CARGO_BIN_EXE_deevnet-console"));
+        let (verb, at) = (verb, at.clone());
+        let out = tokio::task::spawn_blocking(move || {
+            let mut run = run;
+            run.arg("--site").arg(at).args(&verb).env("LC_ALL", "C.UTF-8").output().expect("the program")
+        });
+        let out = out.await.expect("it ended");
+        shown += &String::from_utf8_lossy(&out.stdout);
+        shown += &String::from_utf8_lossy(&out.stderr);
+    }
+    assert!(shown.contains("eds/jobs") && shown.contains("EXAMPLEEXAMPLE03"), "nothing was shown");
+    for canary in [secret, &coded, &secret.to_lowercase(), secret.get(..20).expect("a part")] {
+        assert!(!shown.contains(canary), "{canary} shows");
+    }
+    bench.stop().await;
+}
