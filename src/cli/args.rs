@@ -227,6 +227,10 @@ pub enum Kind {
     Checkins,
     /// SNAT rules and flows.
     Snat,
+    /// Filter rules of the perimeter, in the order of evaluation.
+    Rules,
+    /// Forwards of the perimeter resolver.
+    Forwards,
     /// SDN edits that wait for an apply.
     Pending,
     /// Sources and their health.
@@ -244,6 +248,8 @@ impl Kind {
             Self::Workloads => "workloads",
             Self::Checkins => "checkins",
             Self::Snat => "snat",
+            Self::Rules => "rules",
+            Self::Forwards => "forwards",
             Self::Pending => "pending",
             Self::Sources => "sources",
         }

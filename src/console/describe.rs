@@ -2,6 +2,7 @@
 
 mod checkin;
 mod fabric;
+mod perimeter;
 mod sheet;
 mod tenant;
 mod workload;
@@ -15,6 +16,7 @@ use super::model::{Model, TextForm};
 use super::nav;
 use crate::inventory::{Class, Inventory, ObjectId};
 
+pub use perimeter::touches;
 pub use sheet::Sheet;
 
 /// A line of a text screen. All text is clean.
@@ -47,10 +49,15 @@ pub fn describe(inv: &Inventory, id: &ObjectId, now: jiff::Timestamp) -> Option<
         ObjectId::Workload(vmid) => {
             inv.workloads.iter().find(|w| w.vmid == *vmid).map(|w| workload::workload(inv, w, now))
         }
-        ObjectId::Record(..) | ObjectId::DnsZone(_) | ObjectId::Rule(_) | ObjectId::Forward(_) => None,
+        ObjectId::Record(..) | ObjectId::DnsZone(_) => None,
         ObjectId::CheckIn(tenant, workload) => {
             let rows = &inv.checkins;
             rows.iter().find(|c| c.tenant == *tenant && c.workload == *workload).map(|c| checkin::checkin(inv, c, now))
+        }
+        ObjectId::Rule(id) => inv.rules.iter().find(|r| r.uuid == *id).map(|r| perimeter::rule(inv, r)),
+        ObjectId::Forward(id) => {
+            let named = |f: &&crate::inventory::ForwardRow| f.uuid.as_ref().unwrap_or(&f.domain) == id;
+            inv.forwards.iter().find(named).map(perimeter::forward)
         }
         ObjectId::Node(node) => inv.fabric.members.iter().find(|m| m.node == *node).map(|m| fabric::member(inv, m)),
         ObjectId::Zone(zone) => {

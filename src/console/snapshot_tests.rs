@@ -6,6 +6,7 @@
 mod checkins;
 mod grid;
 mod hostile;
+mod perimeter;
 mod rules;
 mod screens;
 mod sizes;

@@ -5,9 +5,11 @@
 
 mod attention;
 mod checkins;
+mod forwards;
 mod members;
 mod pending;
 mod routes;
+mod rules;
 mod sources;
 mod tasks;
 mod tenants;
@@ -18,6 +20,8 @@ mod vrfs;
 mod workloads;
 
 pub use checkins::{meaning, not_tested};
+pub use forwards::where_to;
+pub use rules::{action, direction, kind as rule_kind, list_only, pane_only, touches};
 pub use tenants::{layer_cell, status_now};
 
 use super::list::{Align, Cell, Column, Cutting, ListDef, ListId, SortKey};
@@ -54,8 +58,8 @@ pub const fn def(id: ListId) -> &'static ListDef {
         ListId::Workloads => &workloads::DEF,
         ListId::Records => &unread::RECORDS,
         ListId::Checkins => &checkins::DEF,
-        ListId::Rules => &unread::RULES,
-        ListId::Forwards => &unread::FORWARDS,
+        ListId::Rules => &rules::DEF,
+        ListId::Forwards => &forwards::DEF,
         ListId::Attention => &attention::DEF,
         ListId::Members => &members::DEF,
         ListId::Pending => &pending::DEF,

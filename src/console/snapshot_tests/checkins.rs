@@ -65,26 +65,14 @@ fn off() -> Arc<Inventory> {
     let mut s = Sample::healthy();
     s.sources.set(SourceId::Boot, crate::inventory::SourceHealth::off());
     s.site.bootstrap = None;
-    without(s)
+    s.join_without(SourceId::Boot)
 }
 
 fn denied() -> Arc<Inventory> {
     let mut s = Sample::healthy();
     let text = "https://10.20.25.20:8443 does not let this credential list check-ins";
     s.fail(SourceId::Boot, GapKind::Denied, text, false);
-    without(s)
-}
-
-/// The picture of a sample whose check-ins were never read.
-fn without(s: Sample) -> Arc<Inventory> {
-    let readings = crate::inventory::Readings {
-        sources: s.sources,
-        pve: Some(Arc::new(s.pve)),
-        exits: std::iter::once((testing::NODE.to_owned(), Ok(Arc::new(s.exit)))).collect(),
-        flows: Arc::new(s.flows),
-        ..crate::inventory::Readings::default()
-    };
-    Arc::new(crate::inventory::join(&Arc::new(s.site), &readings, 1))
+    s.join_without(SourceId::Boot)
 }
 
 fn stale() -> Arc<Inventory> {

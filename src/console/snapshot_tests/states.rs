@@ -26,6 +26,7 @@ fn trouble(sources: &[SourceId], kind: GapKind, stale: bool) -> Arc<Inventory> {
         } else {
             std::iter::once((testing::NODE.to_owned(), Ok(Arc::new(sample.exit.clone())))).collect()
         },
+        fw: (!gone(SourceId::Fw)).then(|| Arc::new(sample.fw.clone())),
         boot: (!gone(SourceId::Boot)).then(|| Arc::new(sample.boot.clone())),
         flows: Arc::new(sample.flows.clone()),
         stale_exits: if sources.contains(&SourceId::Exit) && stale {

@@ -3,9 +3,9 @@
 use zeroize::Zeroizing;
 
 use super::{Clients, DEADLINE, Unusable};
-use crate::backends::{bootstrap, exit_node, http, proxmox, registry};
+use crate::backends::{bootstrap, exit_node, http, opnsense, proxmox, registry};
 use crate::site::Site;
-use crate::site::model::{BootstrapSite, RegistrySite, SecretSource};
+use crate::site::model::{BootstrapSite, OpnsenseSite, RegistrySite, SecretSource};
 
 /// Bytes of one page of check-ins: 500 records with every report that is kept of them.
 const RECORDS_BODY: usize = 8 << 20;
@@ -16,15 +16,19 @@ impl Clients {
     /// Makes the clients of `site`. Never fails as a whole: a source that cannot be used says why.
     pub async fn connect(site: &Site) -> Self {
         let exit_nodes = site.exit_nodes.iter().map(|e| (e.name.clone(), Ok(exit_node::Client::new(e)))).collect();
+        let opnsense = match &site.opnsense {
+            Some(section) => Some(opnsense_client(section).await),
+            None => None,
+        };
         let bootstrap = match &site.bootstrap {
-            Some(bootstrap) => Some(bootstrap_client(bootstrap).await),
+            Some(section) => Some(bootstrap_client(section).await),
             None => None,
         };
         let registry = match &site.registry {
-            Some(registry) => Some(registry_client(registry).await),
+            Some(section) => Some(registry_client(section).await),
             None => None,
         };
-        Self { proxmox: proxmox_client(site).await, exit_nodes, bootstrap, registry }
+        Self { proxmox: proxmox_client(site).await, opnsense, exit_nodes, bootstrap, registry }
     }
 }
 
@@ -65,4 +69,17 @@ async fn proxmox_client(site: &Site) -> Result<proxmox::Client, Unusable> {
     let limits = http::Limits { total: DEADLINE.unsigned_abs(), ..http::Limits::default() };
     proxmox::Client::new(&site.proxmox, token, limits)
         .map_err(|e| Unusable { text: format!("[proxmox] {e}"), help: Some(e.help()) })
+}
+
+async fn opnsense_client(section: &OpnsenseSite) -> Result<opnsense::Client, Unusable> {
+    let read = async |what: &str, source: &SecretSource| {
+        let secret = source.read().await;
+        secret
+            .map(|s| Zeroizing::new(s.expose().to_owned()))
+            .map_err(|e| Unusable { text: format!("[opnsense] {what}: {e}"), help: Some(e.help().to_owned()) })
+    };
+    let (key, secret) = (read("key", &section.key).await?, read("secret", &section.secret).await?);
+    let limits = http::Limits { total: DEADLINE.unsigned_abs(), ..http::Limits::default() };
+    opnsense::Client::new(section, &key, &secret, limits, opnsense::Pace::default())
+        .map_err(|e| Unusable { text: format!("[opnsense] {e}"), help: Some(e.help()) })
 }

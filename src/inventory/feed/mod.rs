@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! demand, refresh ──► worker (Proxmox) ──┐
+//!                 ├─► worker (perimeter) ┤
 //!                 └─► worker (exit node) ┴─► hub: folds what is ready, joins once ──► watch: Arc<Inventory>
 //! ```
 //!
@@ -13,6 +14,7 @@ mod connect;
 mod exit;
 mod hub;
 mod pace;
+mod perimeter;
 mod proxmox;
 mod pve_details;
 mod pve_lists;
@@ -28,7 +30,7 @@ use super::entities::Inventory;
 use super::readings::Demand;
 use super::source::SourceId;
 use crate::backends::proxmox as pve;
-use crate::backends::{bootstrap, exit_node, registry as reg};
+use crate::backends::{bootstrap, exit_node, opnsense, registry as reg};
 use crate::site::Site;
 
 /// Reads the time; the only way a worker learns it.
@@ -36,6 +38,8 @@ pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
 /// Time between two reads of Proxmox's lists.
 const PVE_INTERVAL: SignedDuration = SignedDuration::from_secs(10);
+/// Time between the starts of two polls of the perimeter: no shorter, it is to be asked gently (design §7).
+const FW_INTERVAL: SignedDuration = SignedDuration::from_secs(10);
 /// Time between two reads of an exit node while nobody watches counters, and while somebody does.
 const EXIT_INTERVAL: SignedDuration = SignedDuration::from_secs(30);
 /// See [`EXIT_INTERVAL`].
@@ -49,6 +53,8 @@ const DEADLINE: SignedDuration = SignedDuration::from_secs(10);
 pub struct Clients {
     /// Proxmox.
     pub proxmox: Result<pve::Client, Unusable>,
+    /// The perimeter; `None` = the site has none.
+    pub opnsense: Option<Result<opnsense::Client, Unusable>>,
     /// Exit nodes, in the order of the site file.
     pub exit_nodes: Vec<(String, Result<exit_node::Client, Unusable>)>,
     /// Check-ins; `None` = the site has no source of them.
@@ -133,6 +139,13 @@ impl Feed {
                 workers.spawn(worker.run(wishes.clone()));
             }
             Err(why) => drop(updates.try_send(hub::Update::unusable(SourceId::Pve, None, &why, clock()))),
+        }
+        match clients.opnsense {
+            Some(Ok(client)) => {
+                drop(workers.spawn(perimeter::Worker::new(client, clock, &updates).run(wishes.clone())));
+            }
+            Some(Err(why)) => drop(updates.try_send(hub::Update::unusable(SourceId::Fw, None, &why, clock()))),
+            None => {}
         }
         for (name, client) in clients.exit_nodes {
             match client {

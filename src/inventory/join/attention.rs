@@ -1,5 +1,7 @@
 //! What needs a human now: one row a cause, worst first, then widest.
 
+mod perimeter;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -31,6 +33,9 @@ pub(super) fn rows(inv: &Inventory, readings: &Readings) -> Vec<Attention> {
     }
     if inv.sources.get(SourceId::Boot).error.is_none() {
         checkins(inv, &mut out);
+    }
+    if inv.sources.get(SourceId::Fw).error.is_none() {
+        perimeter::rows(inv, &mut out);
     }
     out.sort_by(|a, b| {
         (b.class, b.affects.len(), &a.place, &a.what).cmp(&(a.class, a.affects.len(), &b.place, &b.what))

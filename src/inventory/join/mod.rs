@@ -109,7 +109,8 @@ pub fn join(site: &Arc<Site>, readings: &Readings, generation: u64) -> Inventory
     let vnets = fabric::vnets(&cx);
     let vrfs = node::rows(&cx, &vnets);
     let fabric = members::view(&cx);
-    let (records, rules, forwards) = (names::records(&cx), perimeter::rules(&cx), forwards::rows(&cx));
+    let (records, forwards) = (names::records(&cx), forwards::rows(&cx));
+    let (rules, perimeter) = perimeter::joined(&cx);
     let mut inv = Inventory {
         site: Arc::clone(site),
         generation,
@@ -127,7 +128,7 @@ pub fn join(site: &Arc<Site>, readings: &Readings, generation: u64) -> Inventory
         rules: rules.unwrap_or_default(),
         forwards_gap: forwards.as_ref().err().cloned(),
         forwards: forwards.unwrap_or_default(),
-        perimeter: perimeter::view(&cx),
+        perimeter,
         checkins_gap: checkins.as_ref().err().cloned(),
         checkins: checkins.unwrap_or_default(),
         fabric,
@@ -148,7 +149,7 @@ fn range<T>(rows: &[T], of: impl Fn(&T) -> Option<&str>, name: &str) -> std::ops
     at(start)..at(start + len)
 }
 
-fn slice<'a, T>(rows: &'a [T], range: &std::ops::Range<u32>) -> &'a [T] {
+fn range_of<'a, T>(rows: &'a [T], range: &std::ops::Range<u32>) -> &'a [T] {
     rows.get(range.start as usize..range.end as usize).unwrap_or(&[])
 }
 
@@ -160,11 +161,12 @@ fn tenant(cx: &Cx<'_>, inv: &Inventory, seed: &Seed) -> Tenant {
     let checkins = range(&inv.checkins, |c| Some(&*c.tenant), &seed.name);
     let fabric = fabric::layer(cx, seed);
     let node = match cx.is_tenant(&seed.name) {
-        Some(_) => node::layer(cx, slice(&inv.vrfs, &vrfs), &fabric),
+        Some(_) => node::layer(cx, range_of(&inv.vrfs, &vrfs), &fabric),
         None => registry::node_layer(cx, seed),
     };
     let stale = cx.pve_stale();
-    let own = slice(&inv.workloads, &workloads);
+    let forwards = range(&inv.forwards, |f| f.tenant.as_deref(), &seed.name);
+    let own = range_of(&inv.workloads, &workloads);
     let layers = Layers {
         workloads: workloads::layer(
             own,
@@ -172,8 +174,8 @@ fn tenant(cx: &Cx<'_>, inv: &Inventory, seed: &Seed) -> Tenant {
             cx.pve.and_then(|p| p.guests_hidden.as_ref()),
         ),
         dns: names::layer(cx, seed),
-        resolver: forwards::layer(cx, seed),
-        bootstrap: checkins::layer(cx, slice(&inv.checkins, &checkins), inv.checkins_gap.as_ref()),
+        resolver: forwards::layer(cx, seed, range_of(&inv.forwards, &forwards), inv.forwards_gap.as_ref()),
+        bootstrap: checkins::layer(cx, range_of(&inv.checkins, &checkins), inv.checkins_gap.as_ref()),
         fabric: stale.map_or(fabric, Layer::unknown),
         node,
     };
@@ -195,7 +197,7 @@ fn tenant(cx: &Cx<'_>, inv: &Inventory, seed: &Seed) -> Tenant {
         vrfs,
         records: range(&inv.records, |r| r.tenant.as_deref(), &seed.name),
         zones: range(&inv.zones, |z| z.tenant.as_deref(), &seed.name),
-        forwards: range(&inv.forwards, |f| f.tenant.as_deref(), &seed.name),
+        forwards,
         checkins,
     }
 }

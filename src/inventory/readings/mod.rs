@@ -20,7 +20,7 @@ use crate::backends::proxmox::model::{
 
 pub use checkins::BootReading;
 pub use dns::{Answer, DnsReading, QuestionKey};
-pub use perimeter::FwReading;
+pub use perimeter::{FwReading, fw_gap};
 pub use registry::RegistryReading;
 
 /// One cycle of reading Proxmox: cheap lists each time, details as far as the sweep has come.

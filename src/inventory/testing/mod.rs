@@ -4,6 +4,7 @@
 
 pub mod checkins;
 mod exit_node;
+pub mod perimeter;
 mod proxmox;
 pub mod registry;
 
@@ -14,7 +15,7 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 
 use super::entities::{Flows, Inventory};
-use super::readings::{BootReading, PveReading, Readings, RegistryReading};
+use super::readings::{BootReading, FwReading, PveReading, Readings, RegistryReading};
 use super::source::{GapKind, SourceError, SourceHealth, SourceId, Sources};
 use crate::backends::exit_node::model as exit;
 use crate::site::Site;
@@ -29,7 +30,7 @@ pub fn now() -> Timestamp {
 /// Name of the exit node.
 pub const NODE: &str = "dv02hyp002p02";
 
-/// The site `mobile`, with Proxmox and one exit node.
+/// The site `mobile`, with Proxmox, one exit node and the perimeter.
 pub fn site() -> Site {
     Site {
         name: "mobile".into(),
@@ -67,7 +68,7 @@ pub fn site() -> Site {
             egress_apply: None,
         }],
         powerdns: None,
-        opnsense: None,
+        opnsense: Some(perimeter::section()),
         resolvers: None,
         bootstrap: Some(BootstrapSite::File("/var/lib/deevnet/records.jsonl".into())),
         registry: None,
@@ -91,6 +92,8 @@ pub struct Sample {
     pub boot: BootReading,
     /// Registry; `None` = the site has none.
     pub registry: Option<RegistryReading>,
+    /// Perimeter.
+    pub fw: FwReading,
     /// Health of the sources.
     pub sources: Sources,
     /// Rates.
@@ -146,7 +149,8 @@ impl Sample {
         let site = site();
         let bound = SignedDuration::from_secs(10);
         let mut sources = Sources::default();
-        for (id, interval) in [(SourceId::Pve, 10), (SourceId::Exit, 30), (SourceId::Boot, 30)] {
+        let asked = [(SourceId::Pve, 10), (SourceId::Fw, 10), (SourceId::Exit, 30), (SourceId::Boot, 30)];
+        for (id, interval) in asked {
             let mut health = SourceHealth::starting(SignedDuration::from_secs(interval), bound, now());
             health.observed_at = Some(now());
             sources.set(id, health);
@@ -156,6 +160,7 @@ impl Sample {
             exit: exit_node::reading(&site, tenants),
             boot: checkins::reading(&site, tenants),
             registry: None,
+            fw: perimeter::reading(&site, tenants),
             flows: exit_node::flows(&site, tenants),
             site,
             sources,
@@ -174,33 +179,44 @@ impl Sample {
 
     /// Joins.
     pub fn join(self) -> Arc<Inventory> {
-        let (pve, exit) = (Some(Arc::new(self.pve.clone())), Ok(Arc::new(self.exit.clone())));
-        let more = Readings {
+        let readings = self.readings();
+        self.of_these(readings)
+    }
+
+    /// Joins without any reading of `source`.
+    pub fn join_without(self, source: SourceId) -> Arc<Inventory> {
+        let mut readings = self.readings();
+        match source {
+            SourceId::Pve => readings.pve = None,
+            SourceId::Fw => readings.fw = None,
+            SourceId::Dns => readings.dns = None,
+            SourceId::Exit => readings.exits.clear(),
+            SourceId::Boot => readings.boot = None,
+            SourceId::Registry => readings.registry = None,
+        }
+        self.of_these(readings)
+    }
+
+    fn readings(&self) -> Readings {
+        Readings {
+            pve: Some(Arc::new(self.pve.clone())),
+            exits: std::iter::once((NODE.to_owned(), Ok(Arc::new(self.exit.clone())))).collect(),
+            fw: Some(Arc::new(self.fw.clone())),
             boot: Some(Arc::new(self.boot.clone())),
             registry: self.registry.clone().map(Arc::new),
             ..Readings::default()
-        };
-        self.sources_only(pve, Some(exit), more)
+        }
     }
 
     /// Joins without any reading: what is shown before the first answer, or when nothing ever answered.
     pub fn join_without_data(self) -> Arc<Inventory> {
-        self.sources_only(None, None, Readings::default())
+        self.of_these(Readings::default())
     }
 
-    fn sources_only(
-        &self,
-        pve: Option<Arc<PveReading>>,
-        exit: Option<super::Seen<Arc<exit::Reading>>>,
-        more: Readings,
-    ) -> Arc<Inventory> {
-        let readings = Readings {
-            sources: self.sources.clone(),
-            pve,
-            exits: exit.into_iter().map(|e| (NODE.to_owned(), e)).collect(),
-            flows: Arc::new(self.flows.clone()),
-            ..more
-        };
+    /// Joins these readings with the sample's sources and rates.
+    fn of_these(&self, readings: Readings) -> Arc<Inventory> {
+        let flows = Arc::new(self.flows.clone());
+        let readings = Readings { sources: self.sources.clone(), flows, ..readings };
         Arc::new(super::join(&Arc::new(self.site.clone()), &readings, 1))
     }
 }
