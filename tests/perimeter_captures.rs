@@ -93,6 +93,7 @@ async fn picture(dir: &Path, version: &str) -> Arc<Inventory> {
         proxmox: Err(unused()),
         opnsense: Some(Ok(router.client())),
         exit_nodes: Vec::new(),
+        powerdns: None,
         bootstrap: None,
         registry: None,
     };

@@ -225,6 +225,8 @@ pub enum Kind {
     Workloads,
     /// Check-ins of first boots.
     Checkins,
+    /// DNS records, at the authority and at the perimeter.
+    Records,
     /// SNAT rules and flows.
     Snat,
     /// Filter rules of the perimeter, in the order of evaluation.
@@ -247,6 +249,7 @@ impl Kind {
             Self::Vnets => "vnets",
             Self::Workloads => "workloads",
             Self::Checkins => "checkins",
+            Self::Records => "records",
             Self::Snat => "snat",
             Self::Rules => "rules",
             Self::Forwards => "forwards",

@@ -32,6 +32,7 @@ const fn list_of(kind: Kind) -> ListId {
         Kind::Vnets => ListId::Vnets,
         Kind::Workloads => ListId::Workloads,
         Kind::Checkins => ListId::Checkins,
+        Kind::Records => ListId::Records,
         Kind::Rules => ListId::Rules,
         Kind::Forwards => ListId::Forwards,
         Kind::Pending => ListId::Pending,

@@ -2,6 +2,7 @@
 
 mod checkin;
 mod fabric;
+mod names;
 mod perimeter;
 mod sheet;
 mod tenant;
@@ -49,7 +50,10 @@ pub fn describe(inv: &Inventory, id: &ObjectId, now: jiff::Timestamp) -> Option<
         ObjectId::Workload(vmid) => {
             inv.workloads.iter().find(|w| w.vmid == *vmid).map(|w| workload::workload(inv, w, now))
         }
-        ObjectId::Record(..) | ObjectId::DnsZone(_) => None,
+        ObjectId::Record(name, kind) => {
+            inv.records.iter().find(|r| r.name == *name && r.kind == *kind).map(|r| names::record(inv, r))
+        }
+        ObjectId::DnsZone(zone) => inv.zones.iter().find(|z| z.zone == *zone).map(|z| names::zone(inv, z)),
         ObjectId::CheckIn(tenant, workload) => {
             let rows = &inv.checkins;
             rows.iter().find(|c| c.tenant == *tenant && c.workload == *workload).map(|c| checkin::checkin(inv, c, now))

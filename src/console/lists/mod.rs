@@ -8,12 +8,12 @@ mod checkins;
 mod forwards;
 mod members;
 mod pending;
+pub mod records;
 mod routes;
 mod rules;
 mod sources;
 mod tasks;
 mod tenants;
-mod unread;
 mod vnets;
 mod vrf_facts;
 mod vrfs;
@@ -21,7 +21,7 @@ mod workloads;
 
 pub use checkins::{meaning, not_tested};
 pub use forwards::where_to;
-pub use rules::{action, direction, kind as rule_kind, list_only, pane_only, touches};
+pub use rules::{action, direction, kind as rule_kind, left_out, pane_only, touches};
 pub use tenants::{layer_cell, status_now};
 
 use super::list::{Align, Cell, Column, Cutting, ListDef, ListId, SortKey};
@@ -56,7 +56,7 @@ pub const fn def(id: ListId) -> &'static ListDef {
         ListId::Routes => &routes::DEF,
         ListId::Vnets => &vnets::DEF,
         ListId::Workloads => &workloads::DEF,
-        ListId::Records => &unread::RECORDS,
+        ListId::Records => &records::DEF,
         ListId::Checkins => &checkins::DEF,
         ListId::Rules => &rules::DEF,
         ListId::Forwards => &forwards::DEF,

@@ -70,6 +70,7 @@ fn trouble(canvas: &Canvas<'_>, tenant: &Tenant, list: ListId) -> Option<Bit> {
         ListId::Vnets => &tenant.layers.fabric,
         ListId::Workloads => &tenant.layers.workloads,
         ListId::Checkins => &tenant.layers.bootstrap,
+        ListId::Records => &tenant.layers.dns,
         _ => return None,
     };
     (layer.class > Class::NotRun).then(|| canvas.glyph(layer.class))

@@ -119,6 +119,9 @@ impl Hub {
         if exits > 0 {
             readings.sources.set(SourceId::Exit, SourceHealth::starting(EXIT_INTERVAL, DEADLINE, now));
         }
+        if site.powerdns.is_some() {
+            readings.sources.set(SourceId::Dns, SourceHealth::starting(super::dns::INTERVAL, DEADLINE, now));
+        }
         let starting = SourceHealth::starting(EXIT_INTERVAL, DEADLINE, now);
         let exits = site.exit_nodes.iter().map(|e| (e.name.clone(), starting.clone())).collect();
         for (id, named) in [(SourceId::Boot, site.bootstrap.is_some()), (SourceId::Registry, site.registry.is_some())] {
@@ -126,7 +129,6 @@ impl Hub {
                 readings.sources.set(id, SourceHealth::starting(BOOT_INTERVAL, DEADLINE, now));
             }
         }
-        not_read_by_this_version(site, &mut readings, now);
         let first = Arc::new(join(site, &readings, 0));
         Self { site: Arc::clone(site), readings, exits, generation: 0, out: watch::Sender::new(first) }
     }
@@ -254,17 +256,6 @@ fn fail(
     let since = health.error.as_ref().map_or(at, |e| e.since);
     health.error = Some(error(since));
     health.next_try = next_try;
-}
-
-/// Sources that the site names and this version has no client for: said, not hidden.
-fn not_read_by_this_version(site: &Site, readings: &mut Readings, now: Timestamp) {
-    let named = [(SourceId::Dns, site.powerdns.is_some())];
-    for (id, _) in named.into_iter().filter(|(_, named)| *named) {
-        let mut health = SourceHealth::starting(PVE_INTERVAL, DEADLINE, now);
-        let text = format!("this version does not read {} yet", id.words());
-        health.error = Some(SourceError { kind: GapKind::NotRead, text: text.into(), help: None, since: now });
-        readings.sources.set(id, health);
-    }
 }
 
 #[cfg(test)]

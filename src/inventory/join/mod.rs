@@ -106,10 +106,11 @@ pub fn join(site: &Arc<Site>, readings: &Readings, generation: u64) -> Inventory
     let mut workloads = workloads::rows(&cx);
     let checkins = checkins::rows(&cx, &workloads);
     checkins::mark(&cx, &mut workloads, &checkins);
+    let names = names::join(&cx, workloads.as_deref_mut().unwrap_or_default());
     let vnets = fabric::vnets(&cx);
     let vrfs = node::rows(&cx, &vnets);
     let fabric = members::view(&cx);
-    let (records, forwards) = (names::records(&cx), forwards::rows(&cx));
+    let forwards = forwards::rows(&cx);
     let (rules, perimeter) = perimeter::joined(&cx);
     let mut inv = Inventory {
         site: Arc::clone(site),
@@ -121,9 +122,9 @@ pub fn join(site: &Arc<Site>, readings: &Readings, generation: u64) -> Inventory
         workloads: workloads.unwrap_or_default(),
         vrfs,
         vnets,
-        records_gap: records.as_ref().err().cloned(),
-        records: records.unwrap_or_default(),
-        zones: names::zones(&cx),
+        records_gap: names.records.as_ref().err().cloned(),
+        records: names.records.unwrap_or_default(),
+        zones: names.zones,
         rules_gap: rules.as_ref().err().cloned(),
         rules: rules.unwrap_or_default(),
         forwards_gap: forwards.as_ref().err().cloned(),
@@ -135,7 +136,10 @@ pub fn join(site: &Arc<Site>, readings: &Readings, generation: u64) -> Inventory
         tasks: cx.pve.map_or_else(|| Err(cx.pve_gap("the task list")), |p| p.tasks.clone()),
         attention: Vec::new(),
     };
-    inv.tenants = seeds.iter().chain(&registry::only(&cx)).map(|seed| tenant(&cx, &inv, seed)).collect();
+    let of = names.of.into_iter().chain(std::iter::repeat(0..0));
+    let only = registry::only(&cx);
+    let all = seeds.iter().chain(&only).zip(of);
+    inv.tenants = all.map(|(seed, records)| tenant(&cx, &inv, seed, records)).collect();
     inv.tenants.sort_by(|a, b| (a.index, &a.name).cmp(&(b.index, &b.name)));
     inv.attention = attention::rows(&inv, readings);
     inv
@@ -153,7 +157,7 @@ fn range_of<'a, T>(rows: &'a [T], range: &std::ops::Range<u32>) -> &'a [T] {
     rows.get(range.start as usize..range.end as usize).unwrap_or(&[])
 }
 
-fn tenant(cx: &Cx<'_>, inv: &Inventory, seed: &Seed) -> Tenant {
+fn tenant(cx: &Cx<'_>, inv: &Inventory, seed: &Seed, records: std::ops::Range<u32>) -> Tenant {
     let plan = &cx.site.numbering;
     let workloads = range(&inv.workloads, |w| Some(&w.tenant), &seed.name);
     let vnets = range(&inv.vnets, |v| v.tenant.as_deref(), &seed.name);
@@ -167,13 +171,16 @@ fn tenant(cx: &Cx<'_>, inv: &Inventory, seed: &Seed) -> Tenant {
     let stale = cx.pve_stale();
     let forwards = range(&inv.forwards, |f| f.tenant.as_deref(), &seed.name);
     let own = range_of(&inv.workloads, &workloads);
+    let zones = range(&inv.zones, |z| z.tenant.as_deref(), &seed.name);
+    let of_zones = range_of(&inv.zones, &zones);
+    let of_records = range_of(&inv.records, &records);
     let layers = Layers {
         workloads: workloads::layer(
             own,
             stale.as_ref().or(inv.workloads_gap.as_ref()),
             cx.pve.and_then(|p| p.guests_hidden.as_ref()),
         ),
-        dns: names::layer(cx, seed),
+        dns: names::layer(cx, &fabric, of_zones, of_records),
         resolver: forwards::layer(cx, seed, range_of(&inv.forwards, &forwards), inv.forwards_gap.as_ref()),
         bootstrap: checkins::layer(cx, range_of(&inv.checkins, &checkins), inv.checkins_gap.as_ref()),
         fabric: stale.map_or(fabric, Layer::unknown),
@@ -195,8 +202,8 @@ fn tenant(cx: &Cx<'_>, inv: &Inventory, seed: &Seed) -> Tenant {
         workloads,
         vnets,
         vrfs,
-        records: range(&inv.records, |r| r.tenant.as_deref(), &seed.name),
-        zones: range(&inv.zones, |z| z.tenant.as_deref(), &seed.name),
+        records,
+        zones,
         forwards,
         checkins,
     }

@@ -19,7 +19,7 @@ use crate::backends::proxmox::model::{
 };
 
 pub use checkins::BootReading;
-pub use dns::{Answer, DnsReading, QuestionKey};
+pub use dns::{Answer, COMPARED, DnsReading, QuestionKey};
 pub use perimeter::{FwReading, fw_gap};
 pub use registry::RegistryReading;
 

@@ -3,6 +3,7 @@
 //! [`Sample::healthy`] is the worked example with four invented neighbours; a test changes the readings and joins again.
 
 pub mod checkins;
+pub mod dns;
 mod exit_node;
 pub mod perimeter;
 mod proxmox;
@@ -15,11 +16,14 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 
 use super::entities::{Flows, Inventory};
-use super::readings::{BootReading, FwReading, PveReading, Readings, RegistryReading};
+use super::readings::{BootReading, DnsReading, FwReading, PveReading, Readings, RegistryReading};
 use super::source::{GapKind, SourceError, SourceHealth, SourceId, Sources};
 use crate::backends::exit_node::model as exit;
 use crate::site::Site;
-use crate::site::model::{BootstrapSite, ExitNodeSite, NumberingPlan, ProxmoxSite, SecretSource, Transport, Trust};
+use crate::site::model::{
+    BootstrapSite, ExitNodeSite, NumberingPlan, PowerDnsMode, PowerDnsSite, ProxmoxSite, ResolversSite, SecretSource,
+    Transport, Trust,
+};
 use crate::site::numbering::TenantIndex;
 
 /// The moment of every sample: 2026-11-29 11:03:00Z.
@@ -30,7 +34,20 @@ pub fn now() -> Timestamp {
 /// Name of the exit node.
 pub const NODE: &str = "dv02hyp002p02";
 
-/// The site `mobile`, with Proxmox, one exit node and the perimeter.
+fn powerdns() -> PowerDnsSite {
+    PowerDnsSite {
+        mode: PowerDnsMode::Api,
+        url: Some("http://10.20.25.21:8081".into()),
+        trust: Trust::Plaintext,
+        api_key: Some(SecretSource::Env("PDNS_KEY".into())),
+        tunnel: None,
+        dns: ([10, 20, 25, 21], 53).into(),
+        nameserver: Some(dns::NAMESERVER.into()),
+        update_networks: dns::NETWORKS.iter().map(|n| n.parse().expect("a prefix")).collect(),
+    }
+}
+
+/// The site `mobile`, with Proxmox, one exit node, PowerDNS, the perimeter and its resolver.
 pub fn site() -> Site {
     Site {
         name: "mobile".into(),
@@ -67,9 +84,13 @@ pub fn site() -> Site {
             transit_gateway: Ipv4Addr::new(10, 20, 50, 1),
             egress_apply: None,
         }],
-        powerdns: None,
+        powerdns: Some(powerdns()),
         opnsense: Some(perimeter::section()),
-        resolvers: None,
+        resolvers: Some(ResolversSite {
+            perimeter: [10, 20, 50, 1].into(),
+            ask: ([10, 20, 50, 1], 53).into(),
+            substrate: None,
+        }),
         bootstrap: Some(BootstrapSite::File("/var/lib/deevnet/records.jsonl".into())),
         registry: None,
         state_dir: None,
@@ -92,6 +113,8 @@ pub struct Sample {
     pub boot: BootReading,
     /// Registry; `None` = the site has none.
     pub registry: Option<RegistryReading>,
+    /// Names.
+    pub dns: DnsReading,
     /// Perimeter.
     pub fw: FwReading,
     /// Health of the sources.
@@ -149,7 +172,8 @@ impl Sample {
         let site = site();
         let bound = SignedDuration::from_secs(10);
         let mut sources = Sources::default();
-        let asked = [(SourceId::Pve, 10), (SourceId::Fw, 10), (SourceId::Exit, 30), (SourceId::Boot, 30)];
+        let quick = [SourceId::Pve, SourceId::Dns, SourceId::Fw].map(|id| (id, 10));
+        let asked = quick.into_iter().chain([(SourceId::Exit, 30), (SourceId::Boot, 30)]);
         for (id, interval) in asked {
             let mut health = SourceHealth::starting(SignedDuration::from_secs(interval), bound, now());
             health.observed_at = Some(now());
@@ -160,6 +184,7 @@ impl Sample {
             exit: exit_node::reading(&site, tenants),
             boot: checkins::reading(&site, tenants),
             registry: None,
+            dns: dns::reading(&site, tenants),
             fw: perimeter::reading(&site, tenants),
             flows: exit_node::flows(&site, tenants),
             site,
@@ -201,6 +226,7 @@ impl Sample {
         Readings {
             pve: Some(Arc::new(self.pve.clone())),
             exits: std::iter::once((NODE.to_owned(), Ok(Arc::new(self.exit.clone())))).collect(),
+            dns: self.site.powerdns.is_some().then(|| Arc::new(self.dns.clone())),
             fw: Some(Arc::new(self.fw.clone())),
             boot: Some(Arc::new(self.boot.clone())),
             registry: self.registry.clone().map(Arc::new),
