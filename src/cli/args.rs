@@ -285,6 +285,8 @@ pub enum Kind {
     Vnets,
     /// VMs.
     Workloads,
+    /// Check-ins of first boots.
+    Checkins,
     /// DNS records, at the authority and at the perimeter.
     Records,
     /// SNAT rules and flows.
@@ -308,6 +310,7 @@ impl Kind {
             Self::Vrfs => "vrfs",
             Self::Vnets => "vnets",
             Self::Workloads => "workloads",
+            Self::Checkins => "checkins",
             Self::Records => "records",
             Self::Snat => "snat",
             Self::Rules => "rules",

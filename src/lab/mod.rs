@@ -5,6 +5,7 @@
 //! disagree only where a real site's would. Nothing outside this module knows it: the site file names the ports and
 //! the command, as for any other site.
 
+pub mod boot;
 mod build;
 pub mod control;
 mod diff;
@@ -17,6 +18,7 @@ mod opnsense;
 mod pdns;
 pub mod perimeter;
 pub mod pve;
+pub mod registry;
 pub mod sdn;
 mod servers;
 mod site_file;
@@ -59,7 +61,8 @@ pub struct LabOptions {
     pub clock: Clock,
     /// The program that answers `lab-tool` and `lab-enter`: `deevnet-console` itself.
     pub program: PathBuf,
-    /// Whether PowerDNS, the perimeter and their two DNS servers are served and named in the site file as well.
+    /// Whether PowerDNS, the perimeter with their two DNS servers, and check-ins are served and named in the site file as
+    /// well. The registry is served, and not named.
     pub second_half: bool,
     /// Which release the perimeter's API speaks like.
     pub release: Release,
@@ -319,6 +322,19 @@ impl Lab {
     #[must_use]
     pub fn opnsense_url(&self) -> Option<String> {
         self.more.map(|at| format!("https://{}", at.opnsense))
+    }
+
+    /// Origin of the service that lists check-ins; `None` without the second half.
+    #[must_use]
+    pub fn bootstrap_url(&self) -> Option<String> {
+        self.more.map(|at| format!("https://{}", at.bootstrap))
+    }
+
+    /// Origin of the registry; `None` without the second half. The site file does not name it: a tenant that a registry
+    /// owns is not the console's.
+    #[must_use]
+    pub fn registry_url(&self) -> Option<String> {
+        self.more.map(|at| format!("https://{}", at.registry))
     }
 
     /// Requests that the OPNsense API has had, and the most it had at a time.

@@ -2,6 +2,7 @@
 
 pub mod activity;
 pub mod board;
+pub mod checkins;
 pub mod fabric;
 pub mod list;
 pub mod overview;

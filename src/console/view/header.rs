@@ -57,7 +57,11 @@ enum Detail {
 
 fn sources(canvas: &Canvas<'_>, model: &Model, inv: &Inventory, detail: Detail, gap: &'static str) -> Vec<Bit> {
     let mut out = Vec::new();
-    for (id, health) in inv.sources.iter() {
+    let seldom = |id: SourceId, health: &SourceHealth| {
+        id == SourceId::Registry
+            && matches!(health.status(model.now), SourceStatus::Off | SourceStatus::Fresh | SourceStatus::Loading)
+    };
+    for (id, health) in inv.sources.iter().filter(|(id, health)| !seldom(*id, health)) {
         if !out.is_empty() {
             out.push(Bit::text(gap));
         }
