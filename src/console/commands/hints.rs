@@ -81,6 +81,18 @@ fn on_screen(model: &Model) -> Vec<Wish> {
             }
             out.extend([("edit", "in $EDITOR"), ("copy", "copy"), ("page-down", "page"), ("actions", "actions")]);
         }
+        Screen::Resolve { .. } => {
+            if model.question.as_ref().is_some_and(crate::console::resolve::Question::is_open) {
+                out.retain(|(line, _)| *line != "back");
+                out.push(("back", "give up"));
+            }
+            out.extend([
+                ("refresh", "ask again"),
+                ("copy", "copy as Markdown"),
+                ("command", "resolve NAME TYPE"),
+                ("page-down", "page"),
+            ]);
+        }
         screen => {
             out.push(("open", if matches!(screen, Screen::Overview) { "go to it" } else { "open" }));
             if super::super::nav::stops(model).len() > 1 {
@@ -102,7 +114,10 @@ fn on_screen(model: &Model) -> Vec<Wish> {
             out.push(if matches!(screen, Screen::List { .. }) { ("sort", "sort") } else { ("zoom", "zoom") });
         }
     }
-    out.extend([("refresh", "refresh"), ("help", "help")]);
+    if !matches!(model.screen(), Screen::Resolve { .. }) {
+        out.push(("refresh", "refresh"));
+    }
+    out.push(("help", "help"));
     let ready = |(line, _): &Wish| super::parse(line).is_ok_and(|(c, _)| c.availability(model).reason().is_none());
     out.retain(ready);
     if out.len() > MOST {

@@ -7,6 +7,7 @@ pub mod list;
 pub mod overview;
 pub mod pane;
 pub mod rail;
+pub mod resolve;
 pub mod tabs;
 pub mod text;
 pub mod too_small;
