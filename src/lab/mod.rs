@@ -34,7 +34,7 @@ use tokio::net::UnixListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use dns::Change;
+use dns::{Change, Role};
 use faults::{Fault, FaultError};
 use http::Api;
 use node::files::Files;
@@ -112,6 +112,8 @@ struct Shared {
     program: PathBuf,
     state: Mutex<Shifting>,
     written: Mutex<Files>,
+    /// The perimeter's resolver with what it keeps, whoever asks it.
+    resolver: Role,
 }
 
 struct Shifting {
@@ -236,6 +238,7 @@ impl Lab {
             program: options.program,
             state: Mutex::new(Shifting { base, active: Vec::new(), current, epoch: 0 }),
             written: Mutex::new(Files::new()),
+            resolver: Role::resolver(),
         });
         for fault in &options.faults {
             shared.fault_on(fault)?;

@@ -57,6 +57,6 @@ pub(super) async fn second_half(
     servers.push(api(Api::PowerDns, names, None));
     servers.push(api(Api::Opnsense, rules, Some(tls)));
     servers.push(dns(authority, dns::Role::Authoritative));
-    servers.push(dns(cache, dns::Role::resolver()));
+    servers.push(dns(cache, shared.resolver.clone()));
     Ok(at)
 }

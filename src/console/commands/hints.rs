@@ -81,18 +81,7 @@ fn on_screen(model: &Model) -> Vec<Wish> {
             }
             out.extend([("edit", "in $EDITOR"), ("copy", "copy"), ("page-down", "page"), ("actions", "actions")]);
         }
-        Screen::Resolve { .. } => {
-            if model.question.as_ref().is_some_and(crate::console::resolve::Question::is_open) {
-                out.retain(|(line, _)| *line != "back");
-                out.push(("back", "give up"));
-            }
-            out.extend([
-                ("refresh", "ask again"),
-                ("copy", "copy as Markdown"),
-                ("command", "resolve NAME TYPE"),
-                ("page-down", "page"),
-            ]);
-        }
+        Screen::Resolve { .. } => out = of_question(model),
         screen => {
             out.push(("open", if matches!(screen, Screen::Overview) { "go to it" } else { "open" }));
             if super::super::nav::stops(model).len() > 1 {
@@ -127,6 +116,17 @@ fn on_screen(model: &Model) -> Vec<Wish> {
         out.extend(help);
     }
     out
+}
+
+fn of_question(model: &Model) -> Vec<Wish> {
+    let open = model.question.as_ref().is_some_and(crate::console::resolve::Question::is_open);
+    vec![
+        ("back", if open { "give up" } else { "back" }),
+        ("refresh", "ask again"),
+        ("copy", "copy as Markdown"),
+        ("command", "resolve NAME TYPE"),
+        ("page-down", "page"),
+    ]
 }
 
 fn keyed(model: &Model, mode: Mode, wishes: &[Wish]) -> Vec<(String, String)> {
