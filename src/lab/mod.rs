@@ -193,7 +193,7 @@ impl Shared {
     /// Makes the change of a dynamic update under the faults that are on. What servers keep, they keep.
     fn updated(&self, change: Change) {
         let mut state = self.state();
-        change.apply(&mut Arc::make_mut(&mut state.base).names);
+        change.apply(&mut Arc::make_mut(&mut state.base).names, self.now());
         // The faults that are on had a target before, and an update takes none away.
         let _ = state.refresh();
     }
