@@ -225,6 +225,10 @@ pub enum Kind {
     Workloads,
     /// SNAT rules and flows.
     Snat,
+    /// Filter rules of the perimeter, in the order of evaluation.
+    Rules,
+    /// Forwards of the perimeter resolver.
+    Forwards,
     /// SDN edits that wait for an apply.
     Pending,
     /// Sources and their health.
@@ -241,6 +245,8 @@ impl Kind {
             Self::Vnets => "vnets",
             Self::Workloads => "workloads",
             Self::Snat => "snat",
+            Self::Rules => "rules",
+            Self::Forwards => "forwards",
             Self::Pending => "pending",
             Self::Sources => "sources",
         }

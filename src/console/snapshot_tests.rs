@@ -6,6 +6,7 @@
 mod grid;
 mod hostile;
 mod resolve;
+mod perimeter;
 mod rules;
 mod screens;
 mod sizes;

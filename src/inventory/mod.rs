@@ -15,5 +15,5 @@ pub mod testing;
 
 pub use entities::*;
 pub use join::join;
-pub use readings::{Demand, PveReading, Readings};
+pub use readings::{Demand, FwReading, PveReading, Readings};
 pub use source::{Gap, GapKind, Seen, SourceError, SourceHealth, SourceId, SourceStatus, Sources};

@@ -114,6 +114,8 @@ struct Shared {
     written: Mutex<Files>,
     /// The perimeter's resolver with what it keeps, whoever asks it.
     resolver: Role,
+    /// What the perimeter's API has to bear.
+    opnsense_load: http::Load,
 }
 
 struct Shifting {
@@ -239,6 +241,7 @@ impl Lab {
             state: Mutex::new(Shifting { base, active: Vec::new(), current, epoch: 0 }),
             written: Mutex::new(Files::new()),
             resolver: Role::resolver(),
+            opnsense_load: http::Load::default(),
         });
         for fault in &options.faults {
             shared.fault_on(fault)?;
@@ -319,6 +322,12 @@ impl Lab {
     #[must_use]
     pub fn opnsense_url(&self) -> Option<String> {
         self.more.map(|at| format!("https://{}", at.opnsense))
+    }
+
+    /// Requests that the OPNsense API has had, and the most it had at a time.
+    #[must_use]
+    pub fn opnsense_load(&self) -> (u32, u32) {
+        self.shared.opnsense_load.seen()
     }
 
     /// The authoritative DNS server, UDP and TCP; `None` without the second half.

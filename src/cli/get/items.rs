@@ -1,6 +1,8 @@
 //! The items of `get`, in the field names of the command line's contract. Unknown is `null` with its reason under
 //! `unknown`; nothing is left out silently.
 
+mod perimeter;
+
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
@@ -237,8 +239,13 @@ pub(super) fn pending(e: &PendingEdit) -> Value {
     json!({ "kind": e.kind, "id": e.id, "tenant": e.tenant, "change": e.change, "what": e.what, "by": e.by })
 }
 
-/// Whether an item belongs to `tenant`.
-pub(super) fn of_tenant(item: &Value, tenant: &str) -> bool {
+/// Whether an item belongs to `tenant`; a rule, whether it touches its traffic.
+pub(super) fn of_tenant(inv: &Inventory, kind: super::Kind, item: &Value, tenant: &str) -> bool {
+    if kind == super::Kind::Rules {
+        let uuid = item.get("uuid").and_then(Value::as_str);
+        let at = inv.rules.iter().position(|r| Some(&*r.uuid) == uuid);
+        return at.is_some_and(|i| crate::console::lists::touches(inv, i, tenant));
+    }
     let named = |key: &str| item.get(key).and_then(Value::as_str) == Some(tenant);
     named("tenant") || (item.get("index").is_some() && named("name"))
 }
@@ -252,6 +259,8 @@ pub(super) fn all(inv: &Inventory, kind: super::Kind) -> Seen<Vec<Value>> {
         Kind::Snat => known(inv.tenants_gap.as_ref(), &inv.vrfs, snat),
         Kind::Vnets => known(inv.tenants_gap.as_ref(), &inv.vnets, vnet),
         Kind::Workloads => known(inv.workloads_gap.as_ref(), &inv.workloads, workload),
+        Kind::Rules => known(inv.rules_gap.as_ref(), &inv.rules, perimeter::rule),
+        Kind::Forwards => known(inv.forwards_gap.as_ref(), &inv.forwards, perimeter::forward),
         Kind::Pending => inv.fabric.pending.as_ref().map_err(Clone::clone).map(|p| p.iter().map(pending).collect()),
         Kind::Sources => Ok(Vec::new()),
     }

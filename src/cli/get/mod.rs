@@ -39,8 +39,11 @@ pub(super) fn run(
 /// Sources a kind is made of.
 const fn sources(kind: Kind) -> &'static [SourceId] {
     match kind {
-        Kind::Tenants | Kind::Vrfs | Kind::Snat => &[SourceId::Pve, SourceId::Exit],
+        Kind::Tenants => &[SourceId::Pve, SourceId::Exit, SourceId::Fw],
+        Kind::Vrfs | Kind::Snat => &[SourceId::Pve, SourceId::Exit],
         Kind::Vnets | Kind::Workloads | Kind::Pending => &[SourceId::Pve],
+        Kind::Rules => &[SourceId::Fw],
+        Kind::Forwards => &[SourceId::Fw, SourceId::Pve],
         Kind::Sources => &SourceId::ALL,
     }
 }
@@ -68,7 +71,9 @@ fn complete(inv: &Inventory, kind: Kind) -> bool {
         }
         // Edits of subnets are known only with the subnets.
         Kind::Pending => !inv.vnets.iter().any(|v| unread(&v.subnets)),
-        Kind::Vrfs | Kind::Snat | Kind::Sources => true,
+        // What a rule means is known with the aliases, which are read after the rules.
+        Kind::Rules => !unread(&inv.perimeter.must_not_exist) && !inv.rules.iter().any(|r| unread(&r.touches)),
+        Kind::Vrfs | Kind::Snat | Kind::Sources | Kind::Forwards => true,
     }
 }
 
@@ -159,7 +164,7 @@ fn items(inv: &Inventory, kind: Kind, tenant: Option<&str>) -> Result<Seen<Vec<V
     if let Some(name) = tenant {
         known_tenant(inv, name)?;
         if let Ok(items) = &mut list {
-            items.retain(|i| items::of_tenant(i, name));
+            items.retain(|i| items::of_tenant(inv, kind, i, name));
         }
     }
     Ok(list)
@@ -260,5 +265,50 @@ mod tests {
         health.gaps.push(Gap::new(GapKind::Denied, "the token sees some zones only"));
         partial.sources.set(SourceId::Pve, health);
         assert_eq!(ends(partial, now()), Code::Unknown, "what is missing from a list that hides is unknown");
+    }
+
+    fn printed(inv: &Inventory, kind: Kind, tenant: Option<&str>) -> (Code, Value) {
+        let mut out = Vec::new();
+        let code = show(&mut out, inv, kind, tenant, Format::Json, now()).unwrap_or(Code::Usage);
+        (code, serde_json::from_slice(&out).expect("JSON"))
+    }
+
+    #[test]
+    fn rules_and_forwards_are_the_sites_or_a_tenants() {
+        let inv = Sample::healthy().join();
+        assert!(complete(&inv, Kind::Rules) && complete(&inv, Kind::Forwards));
+        let (code, all) = printed(&inv, Kind::Rules, None);
+        let (touching, own) = printed(&inv, Kind::Rules, Some("eds"));
+        assert_eq!((code, touching), (Code::Ok, Code::Ok));
+        let count = |v: &Value| v["items"].as_array().expect("items").len();
+        assert_eq!((count(&all), count(&own)), (41, 10));
+        let first = &own["items"][0];
+        assert_eq!(first["description"], "ansible: gateway services DNS tenant_transit");
+        assert_eq!((&first["touches"], &first["loaded"]), (&json!("every"), &json!(true)));
+        assert!(first["hits"]["packets"].is_u64() && first["must_not_exist"].is_null());
+        let (code, forwards) = printed(&inv, Kind::Forwards, Some("eds"));
+        let domains: Vec<&str> =
+            forwards["items"].as_array().expect("items").iter().filter_map(|f| f["domain"].as_str()).collect();
+        assert_eq!((code, domains), (Code::Ok, vec!["eds.mobile.deevnet.net", "130.20.10.in-addr.arpa"]));
+    }
+
+    #[test]
+    fn rules_wait_for_what_they_mean_and_end_with_3_where_it_stays_unknown() {
+        let with = |gap: fn() -> Gap| {
+            let mut s = Sample::healthy();
+            s.fw.aliases = Err(gap());
+            s.join()
+        };
+        let early = with(|| Gap::not_read("the alias list"));
+        assert!(!complete(&early, Kind::Rules));
+        let denied = with(|| Gap::new(GapKind::Denied, "not permitted"));
+        assert!(complete(&denied, Kind::Rules));
+        let (code, rules) = printed(&denied, Kind::Rules, None);
+        let holes = rules["items"].as_array().expect("items").iter().filter(|r| r["touches"].is_null());
+        assert!(holes.clone().all(|r| r["unknown"]["touches"] == "not permitted") && holes.count() > 0);
+        assert_eq!(code, Code::Unknown);
+        let mut late = Sample::healthy();
+        late.fail(SourceId::Fw, GapKind::NoAnswer, "no answer", true);
+        assert_eq!(printed(&late.join(), Kind::Forwards, None).0, Code::Unknown);
     }
 }

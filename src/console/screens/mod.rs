@@ -8,6 +8,7 @@ pub mod overview;
 pub mod pane;
 pub mod rail;
 pub mod resolve;
+pub mod rules;
 pub mod tabs;
 pub mod text;
 pub mod too_small;

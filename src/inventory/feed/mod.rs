@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! demand, refresh ──► worker (Proxmox) ──┐
+//!                 ├─► worker (perimeter) ┤
 //!                 └─► worker (exit node) ┴─► hub: folds what is ready, joins once ──► watch: Arc<Inventory>
 //! ```
 //!
@@ -12,6 +13,7 @@ mod connect;
 mod exit;
 mod hub;
 mod pace;
+mod perimeter;
 mod proxmox;
 mod pve_details;
 mod pve_lists;
@@ -25,8 +27,8 @@ use tokio::task::JoinSet;
 use super::entities::Inventory;
 use super::readings::Demand;
 use super::source::SourceId;
-use crate::backends::exit_node;
 use crate::backends::proxmox as pve;
+use crate::backends::{exit_node, opnsense};
 use crate::site::Site;
 
 /// Reads the time; the only way a worker learns it.
@@ -34,6 +36,8 @@ pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
 /// Time between two reads of Proxmox's lists.
 const PVE_INTERVAL: SignedDuration = SignedDuration::from_secs(10);
+/// Time between the starts of two polls of the perimeter: no shorter, it is to be asked gently (design §7).
+const FW_INTERVAL: SignedDuration = SignedDuration::from_secs(10);
 /// Time between two reads of an exit node while nobody watches counters, and while somebody does.
 const EXIT_INTERVAL: SignedDuration = SignedDuration::from_secs(30);
 /// See [`EXIT_INTERVAL`].
@@ -45,6 +49,8 @@ const DEADLINE: SignedDuration = SignedDuration::from_secs(10);
 pub struct Clients {
     /// Proxmox.
     pub proxmox: Result<pve::Client, Unusable>,
+    /// The perimeter; `None` = the site has none.
+    pub opnsense: Option<Result<opnsense::Client, Unusable>>,
     /// Exit nodes, in the order of the site file.
     pub exit_nodes: Vec<(String, Result<exit_node::Client, Unusable>)>,
 }
@@ -123,6 +129,13 @@ impl Feed {
                 workers.spawn(worker.run(wishes.clone()));
             }
             Err(why) => drop(updates.try_send(hub::Update::unusable(SourceId::Pve, None, &why, clock()))),
+        }
+        match clients.opnsense {
+            Some(Ok(client)) => {
+                drop(workers.spawn(perimeter::Worker::new(client, clock, &updates).run(wishes.clone())));
+            }
+            Some(Err(why)) => drop(updates.try_send(hub::Update::unusable(SourceId::Fw, None, &why, clock()))),
+            None => {}
         }
         for (name, client) in clients.exit_nodes {
             match client {

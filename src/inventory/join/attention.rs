@@ -1,5 +1,7 @@
 //! What needs a human now: one row a cause, worst first, then widest.
 
+mod perimeter;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -21,6 +23,9 @@ pub(super) fn rows(inv: &Inventory, readings: &Readings) -> Vec<Attention> {
         // Where zones are hidden, a VM of an index without a zone in sight is no finding.
         workloads(inv, readings.pve.as_ref().is_some_and(|p| p.zones_hidden.is_some()), &mut out);
         pending(inv, &mut out);
+    }
+    if inv.sources.get(SourceId::Fw).error.is_none() {
+        perimeter::rows(inv, &mut out);
     }
     out.sort_by(|a, b| {
         (b.class, b.affects.len(), &a.place, &a.what).cmp(&(a.class, a.affects.len(), &b.place, &b.what))

@@ -106,8 +106,8 @@ pub fn join(site: &Arc<Site>, readings: &Readings, generation: u64) -> Inventory
     let vnets = fabric::vnets(&cx);
     let vrfs = node::rows(&cx, &vnets);
     let fabric = members::view(&cx);
-    let (records, rules, forwards, checkins) =
-        (names::records(&cx), perimeter::rules(&cx), forwards::rows(&cx), checkins::rows(&cx));
+    let (records, forwards, checkins) = (names::records(&cx), forwards::rows(&cx), checkins::rows(&cx));
+    let (rules, perimeter) = perimeter::joined(&cx);
     let mut inv = Inventory {
         site: Arc::clone(site),
         generation,
@@ -125,7 +125,7 @@ pub fn join(site: &Arc<Site>, readings: &Readings, generation: u64) -> Inventory
         rules: rules.unwrap_or_default(),
         forwards_gap: forwards.as_ref().err().cloned(),
         forwards: forwards.unwrap_or_default(),
-        perimeter: perimeter::view(&cx),
+        perimeter,
         checkins_gap: checkins.as_ref().err().cloned(),
         checkins: checkins.unwrap_or_default(),
         fabric,
@@ -145,6 +145,10 @@ fn range<T>(rows: &[T], of: impl Fn(&T) -> Option<&str>, name: &str) -> std::ops
     at(start)..at(start + len)
 }
 
+fn range_of<'a, T>(rows: &'a [T], range: &std::ops::Range<u32>) -> &'a [T] {
+    rows.get(range.start as usize..range.end as usize).unwrap_or(&[])
+}
+
 fn tenant(cx: &Cx<'_>, inv: &Inventory, seed: &Seed) -> Tenant {
     let plan = &cx.site.numbering;
     let workloads = range(&inv.workloads, |w| Some(&w.tenant), &seed.name);
@@ -153,6 +157,7 @@ fn tenant(cx: &Cx<'_>, inv: &Inventory, seed: &Seed) -> Tenant {
     let fabric = fabric::layer(cx, seed);
     let node = node::layer(cx, inv.vrfs.get(vrfs.start as usize..vrfs.end as usize).unwrap_or(&[]), &fabric);
     let stale = cx.pve_stale();
+    let forwards = range(&inv.forwards, |f| f.tenant.as_deref(), &seed.name);
     let own = inv.workloads.get(workloads.start as usize..workloads.end as usize).unwrap_or(&[]);
     let layers = Layers {
         workloads: workloads::layer(
@@ -161,7 +166,7 @@ fn tenant(cx: &Cx<'_>, inv: &Inventory, seed: &Seed) -> Tenant {
             cx.pve.and_then(|p| p.guests_hidden.as_ref()),
         ),
         dns: names::layer(cx, seed),
-        resolver: forwards::layer(cx, seed),
+        resolver: forwards::layer(cx, seed, range_of(&inv.forwards, &forwards), inv.forwards_gap.as_ref()),
         bootstrap: checkins::layer(cx, seed),
         fabric: stale.map_or(fabric, Layer::unknown),
         node,
@@ -183,7 +188,7 @@ fn tenant(cx: &Cx<'_>, inv: &Inventory, seed: &Seed) -> Tenant {
         vrfs,
         records: range(&inv.records, |r| r.tenant.as_deref(), &seed.name),
         zones: range(&inv.zones, |z| z.tenant.as_deref(), &seed.name),
-        forwards: range(&inv.forwards, |f| f.tenant.as_deref(), &seed.name),
+        forwards,
         checkins: range(&inv.checkins, |c| Some(&*c.tenant), &seed.name),
     }
 }

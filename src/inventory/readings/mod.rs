@@ -17,7 +17,7 @@ use crate::backends::proxmox::model::{
 };
 
 pub use dns::{Answer, DnsReading, QuestionKey};
-pub use perimeter::FwReading;
+pub use perimeter::{FwReading, fw_gap};
 
 /// One cycle of reading Proxmox: cheap lists each time, details as far as the sweep has come.
 #[derive(Debug, Clone)]

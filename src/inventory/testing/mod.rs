@@ -3,6 +3,7 @@
 //! [`Sample::healthy`] is the worked example with four invented neighbours; a test changes the readings and joins again.
 
 mod exit_node;
+pub mod perimeter;
 mod proxmox;
 
 use std::collections::BTreeMap;
@@ -12,7 +13,7 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 
 use super::entities::{Flows, Inventory};
-use super::readings::{PveReading, Readings};
+use super::readings::{FwReading, PveReading, Readings};
 use super::source::{GapKind, SourceError, SourceHealth, SourceId, Sources};
 use crate::backends::exit_node::model as exit;
 use crate::site::Site;
@@ -27,7 +28,7 @@ pub fn now() -> Timestamp {
 /// Name of the exit node.
 pub const NODE: &str = "dv02hyp002p02";
 
-/// The site `mobile`, with Proxmox and one exit node.
+/// The site `mobile`, with Proxmox, one exit node and the perimeter.
 pub fn site() -> Site {
     Site {
         name: "mobile".into(),
@@ -65,7 +66,7 @@ pub fn site() -> Site {
             egress_apply: None,
         }],
         powerdns: None,
-        opnsense: None,
+        opnsense: Some(perimeter::section()),
         resolvers: None,
         bootstrap: None,
         registry: None,
@@ -85,6 +86,8 @@ pub struct Sample {
     pub pve: PveReading,
     /// Exit node.
     pub exit: exit::Reading,
+    /// Perimeter.
+    pub fw: FwReading,
     /// Health of the sources.
     pub sources: Sources,
     /// Rates.
@@ -140,7 +143,7 @@ impl Sample {
         let site = site();
         let bound = SignedDuration::from_secs(10);
         let mut sources = Sources::default();
-        for (id, interval) in [(SourceId::Pve, 10), (SourceId::Exit, 30)] {
+        for (id, interval) in [(SourceId::Pve, 10), (SourceId::Fw, 10), (SourceId::Exit, 30)] {
             let mut health = SourceHealth::starting(SignedDuration::from_secs(interval), bound, now());
             health.observed_at = Some(now());
             sources.set(id, health);
@@ -148,6 +151,7 @@ impl Sample {
         Self {
             pve: proxmox::reading(&site, tenants),
             exit: exit_node::reading(&site, tenants),
+            fw: perimeter::reading(&site, tenants),
             flows: exit_node::flows(&site, tenants),
             site,
             sources,
@@ -166,27 +170,41 @@ impl Sample {
 
     /// Joins.
     pub fn join(self) -> Arc<Inventory> {
-        let (pve, exit) = (Some(Arc::new(self.pve.clone())), Ok(Arc::new(self.exit.clone())));
-        self.sources_only(pve, Some(exit))
+        let readings = self.readings();
+        self.of_these(readings)
+    }
+
+    /// Joins without any reading of `source`.
+    pub fn join_without(self, source: SourceId) -> Arc<Inventory> {
+        let mut readings = self.readings();
+        match source {
+            SourceId::Pve => readings.pve = None,
+            SourceId::Fw => readings.fw = None,
+            SourceId::Dns => readings.dns = None,
+            SourceId::Exit => readings.exits.clear(),
+            SourceId::Boot => {}
+        }
+        self.of_these(readings)
+    }
+
+    fn readings(&self) -> Readings {
+        Readings {
+            pve: Some(Arc::new(self.pve.clone())),
+            exits: std::iter::once((NODE.to_owned(), Ok(Arc::new(self.exit.clone())))).collect(),
+            fw: Some(Arc::new(self.fw.clone())),
+            ..Readings::default()
+        }
     }
 
     /// Joins without any reading: what is shown before the first answer, or when nothing ever answered.
     pub fn join_without_data(self) -> Arc<Inventory> {
-        self.sources_only(None, None)
+        self.of_these(Readings::default())
     }
 
-    fn sources_only(
-        &self,
-        pve: Option<Arc<PveReading>>,
-        exit: Option<super::Seen<Arc<exit::Reading>>>,
-    ) -> Arc<Inventory> {
-        let readings = Readings {
-            sources: self.sources.clone(),
-            pve,
-            exits: exit.into_iter().map(|e| (NODE.to_owned(), e)).collect(),
-            flows: Arc::new(self.flows.clone()),
-            ..Readings::default()
-        };
+    /// Joins these readings with the sample's sources and rates.
+    fn of_these(&self, readings: Readings) -> Arc<Inventory> {
+        let flows = Arc::new(self.flows.clone());
+        let readings = Readings { sources: self.sources.clone(), flows, ..readings };
         Arc::new(super::join(&Arc::new(self.site.clone()), &readings, 1))
     }
 }
