@@ -223,6 +223,8 @@ pub enum Kind {
     Vnets,
     /// VMs.
     Workloads,
+    /// DNS records, at the authority and at the perimeter.
+    Records,
     /// SNAT rules and flows.
     Snat,
     /// Filter rules of the perimeter, in the order of evaluation.
@@ -244,6 +246,7 @@ impl Kind {
             Self::Vrfs => "vrfs",
             Self::Vnets => "vnets",
             Self::Workloads => "workloads",
+            Self::Records => "records",
             Self::Snat => "snat",
             Self::Rules => "rules",
             Self::Forwards => "forwards",

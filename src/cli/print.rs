@@ -31,6 +31,7 @@ const fn list_of(kind: Kind) -> ListId {
         Kind::Vrfs | Kind::Snat => ListId::Vrfs,
         Kind::Vnets => ListId::Vnets,
         Kind::Workloads => ListId::Workloads,
+        Kind::Records => ListId::Records,
         Kind::Rules => ListId::Rules,
         Kind::Forwards => ListId::Forwards,
         Kind::Pending => ListId::Pending,

@@ -1,6 +1,7 @@
 //! Text about one object: for people, as YAML, as JSON. All three are made from one description.
 
 mod fabric;
+mod names;
 mod perimeter;
 mod sheet;
 mod tenant;
@@ -48,7 +49,11 @@ pub fn describe(inv: &Inventory, id: &ObjectId, now: jiff::Timestamp) -> Option<
         ObjectId::Workload(vmid) => {
             inv.workloads.iter().find(|w| w.vmid == *vmid).map(|w| workload::workload(inv, w, now))
         }
-        ObjectId::Record(..) | ObjectId::DnsZone(_) | ObjectId::CheckIn(..) => None,
+        ObjectId::Record(name, kind) => {
+            inv.records.iter().find(|r| r.name == *name && r.kind == *kind).map(|r| names::record(inv, r))
+        }
+        ObjectId::DnsZone(zone) => inv.zones.iter().find(|z| z.zone == *zone).map(|z| names::zone(inv, z)),
+        ObjectId::CheckIn(..) => None,
         ObjectId::Rule(id) => inv.rules.iter().find(|r| r.uuid == *id).map(|r| perimeter::rule(inv, r)),
         ObjectId::Forward(id) => {
             let named = |f: &&crate::inventory::ForwardRow| f.uuid.as_ref().unwrap_or(&f.domain) == id;

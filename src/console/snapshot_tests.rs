@@ -5,8 +5,8 @@
 
 mod grid;
 mod hostile;
-mod resolve;
 mod perimeter;
+mod resolve;
 mod rules;
 mod screens;
 mod sizes;

@@ -39,9 +39,10 @@ pub(super) fn run(
 /// Sources a kind is made of.
 const fn sources(kind: Kind) -> &'static [SourceId] {
     match kind {
-        Kind::Tenants => &[SourceId::Pve, SourceId::Exit, SourceId::Fw],
+        Kind::Tenants => &[SourceId::Pve, SourceId::Exit, SourceId::Dns, SourceId::Fw],
         Kind::Vrfs | Kind::Snat => &[SourceId::Pve, SourceId::Exit],
         Kind::Vnets | Kind::Workloads | Kind::Pending => &[SourceId::Pve],
+        Kind::Records => &[SourceId::Dns, SourceId::Pve],
         Kind::Rules => &[SourceId::Fw],
         Kind::Forwards => &[SourceId::Fw, SourceId::Pve],
         Kind::Sources => &SourceId::ALL,
@@ -64,10 +65,18 @@ fn complete(inv: &Inventory, kind: Kind) -> bool {
     match kind {
         Kind::Workloads => !inv.workloads.iter().any(|w| unread(&w.address) || unread(&w.pending)),
         Kind::Tenants => {
-            !inv.workloads.iter().any(|w| unread(&w.address)) && !inv.vnets.iter().any(|v| unread(&v.subnets))
+            !inv.workloads.iter().any(|w| unread(&w.address))
+                && !inv.vnets.iter().any(|v| unread(&v.subnets))
+                && names_read(inv)
         }
         Kind::Vnets => {
             !inv.vnets.iter().any(|v| unread(&v.subnets) || v.nodes.iter().any(|(_, carries)| unread(carries)))
+        }
+        // Without the workloads nobody knows which names ought to be there.
+        Kind::Records => {
+            !inv.workloads.iter().any(|w| unread(&w.address))
+                && names_read(inv)
+                && !inv.records.iter().any(|r| unread(&r.perimeter))
         }
         // Edits of subnets are known only with the subnets.
         Kind::Pending => !inv.vnets.iter().any(|v| unread(&v.subnets)),
@@ -77,29 +86,44 @@ fn complete(inv: &Inventory, kind: Kind) -> bool {
     }
 }
 
+/// Whether every zone was read, or will not be.
+fn names_read(inv: &Inventory) -> bool {
+    let health = inv.sources.get(SourceId::Dns);
+    let hole = |gap: Option<&Gap>| gap.is_some_and(|gap| gap.kind == GapKind::NotRead);
+    !health.configured
+        || health.error.is_some()
+        || !inv.records.iter().any(|r| hole(r.gap.as_ref()))
+            && !inv.zones.iter().any(|z| {
+                let exists = z.exists == Ok(true);
+                unread(&z.exists) || exists && (unread(&z.rrsets) || unread(&z.keys) || unread(&z.nameservers))
+            })
+}
+
 fn unread<T>(seen: &Seen<T>) -> bool {
     matches!(seen, Err(Gap { kind: GapKind::NotRead, .. }))
 }
 
-/// VMs whose every detail is wanted.
-fn known(inv: &Inventory, kind: Kind) -> BTreeSet<u32> {
-    let all = inv.workloads.iter().map(|w| w.vmid);
-    if kind == Kind::Workloads { all.collect() } else { BTreeSet::new() }
+/// What is wanted in every detail, as far as it is known what there is.
+fn known(inv: &Inventory, kind: Kind) -> Demand {
+    let vmids = if kind == Kind::Workloads { inv.workloads.iter().map(|w| w.vmid).collect() } else { BTreeSet::new() };
+    let tenants =
+        if kind == Kind::Records { inv.tenants.iter().map(|t| Arc::clone(&t.name)).collect() } else { Vec::new() };
+    Demand { vmids: vmids.into_iter().collect(), tenants, ..Demand::default() }
 }
 
 /// Waits for a picture that is complete for `kind`, at most `limit`; then takes what there is.
 pub(super) async fn picture(feed: &mut Feed, kind: Kind, limit: Duration) -> Arc<Inventory> {
     let wanted = async {
-        let mut vmids = BTreeSet::new();
+        let mut demand = Demand::default();
         // What waits for a cold start is read of those that are asked for: here, of all, as far as it is known which
-        // those are. A hand-made VM is seen to be a tenant's by its configuration.
+        // those are. A hand-made VM is seen to be a tenant's by its configuration. So with names at the perimeter.
         loop {
-            let next = feed.inventory.wait_for(|inv| complete(inv, kind) || known(inv, kind) != vmids).await;
+            let next = feed.inventory.wait_for(|inv| complete(inv, kind) || known(inv, kind) != demand).await;
             match next.map(|inv| (complete(&inv, kind), known(&inv, kind))) {
-                Ok((false, more)) => vmids = more,
+                Ok((false, more)) => demand = more,
                 _ => break,
             }
-            feed.demand(Demand { vmids: vmids.iter().copied().collect(), ..Demand::default() });
+            feed.demand(demand.clone());
         }
     };
     // Late is no failure: what was not read by then is unknown, and says so.

@@ -7,6 +7,7 @@ mod attention;
 mod forwards;
 mod members;
 mod pending;
+pub mod records;
 mod routes;
 mod rules;
 mod sources;
@@ -19,7 +20,7 @@ mod vrfs;
 mod workloads;
 
 pub use forwards::where_to;
-pub use rules::{action, direction, kind as rule_kind, list_only, pane_only, touches};
+pub use rules::{action, direction, kind as rule_kind, left_out, pane_only, touches};
 pub use tenants::{layer_cell, status_now};
 
 use super::list::{Align, Cell, Column, Cutting, ListDef, ListId, SortKey};
@@ -54,7 +55,7 @@ pub const fn def(id: ListId) -> &'static ListDef {
         ListId::Routes => &routes::DEF,
         ListId::Vnets => &vnets::DEF,
         ListId::Workloads => &workloads::DEF,
-        ListId::Records => &unread::RECORDS,
+        ListId::Records => &records::DEF,
         ListId::Checkins => &unread::CHECKINS,
         ListId::Rules => &rules::DEF,
         ListId::Forwards => &forwards::DEF,

@@ -25,7 +25,7 @@ pub static DEF: ListDef = ListDef {
     empty: "No rule of the perimeter touches this.",
 };
 
-const COLUMNS: [Column; 12] = [
+const COLUMNS: [Column; 13] = [
     fixed("place", "#", 2, Align::Right, 90),
     fixed("action", "ACT", 4, Align::Left, 80),
     words("rule", "FROM → TO", 16, 48, 255),
@@ -33,6 +33,7 @@ const COLUMNS: [Column; 12] = [
     fixed("proto", "PROTO", 3, Align::Left, 20),
     words("source", "SOURCE", 8, 24, 150),
     words("destination", "DESTINATION", 8, 24, 200),
+    words("flow", "SOURCE → DESTINATION", 24, 40, 200),
     fixed("port", "PORT", 3, Align::Left, 140),
     fixed("service", "PORT", 3, Align::Left, 140),
     fixed("hits", "HITS", 6, Align::Right, 60),
@@ -40,13 +41,22 @@ const COLUMNS: [Column; 12] = [
     fixed("state", "STATE", 11, Align::Left, 255),
 ];
 
-/// Columns of the board's pane that the full list tells apart.
+/// Columns of the board's pane, and of narrow lists, that the full list tells apart.
 pub fn pane_only(key: &str) -> bool {
-    matches!(key, "rule" | "service")
+    matches!(key, "rule" | "service" | "flow")
+}
+
+/// Whether a column is left out: of the board's pane, of a list on a compact screen, of the full list.
+pub fn left_out(key: &str, pane: bool, compact: bool) -> bool {
+    match (pane, compact) {
+        (true, _) => list_only(key) || key == "flow",
+        (false, true) => matches!(key, "place" | "proto" | "source" | "destination" | "loaded" | "rule" | "port"),
+        (false, false) => pane_only(key),
+    }
 }
 
 /// Columns of the full list that the board's pane has no room for.
-pub fn list_only(key: &str) -> bool {
+fn list_only(key: &str) -> bool {
     matches!(key, "place" | "action" | "interface" | "proto" | "source" | "port" | "loaded")
 }
 
@@ -105,6 +115,7 @@ fn cell(cx: Cx<'_>, i: usize, key: &'static str) -> Cell {
         "proto" => told(r, &*r.protocol),
         "source" => told(r, &*r.source),
         "destination" => told(r, &*r.destination),
+        "flow" => told(r, format!("{} → {}", r.source, r.destination)),
         "port" => told(r, &*r.port),
         "service" => told(r, r.service()),
         "hits" => seen(&r.hits, |hits| hits.map_or_else(none, |h| told(r, format::count(h.packets)))),
@@ -127,6 +138,7 @@ fn sort_key(inv: &Inventory, i: usize, key: &'static str) -> SortKey {
         "proto" => word(&r.protocol),
         "source" => word(&r.source),
         "destination" => word(&r.destination),
+        "flow" => word(&r.source),
         "port" | "service" => r.port.parse::<u16>().map_or_else(|_| word(&r.port), number),
         "hits" => r.hits.as_ref().ok().copied().flatten().map_or(SortKey::None, |h| big(h.packets)),
         "loaded" => r.loaded.as_ref().map_or(SortKey::None, |loaded| number(u8::from(!loaded))),

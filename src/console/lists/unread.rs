@@ -1,4 +1,4 @@
-//! Records and check-ins: their columns are known, their sources are not read by this version.
+//! Check-ins: their columns are known, their source is not read by this version.
 //!
 //! A site without the source says `off`; a site with it says that it is not read, which is not the same as "none".
 //! They name no source: whatever its state, the reason above is the one that counts.
@@ -9,20 +9,12 @@ use super::super::list::{Align, Cell, Column, ListDef, ListId, SortKey};
 use super::{fixed, words};
 use crate::inventory::{Gap, GapKind, Inventory, SourceId};
 
-/// DNS records.
-pub static RECORDS: ListDef = ListDef {
-    gap: |inv| gap(inv, SourceId::Dns, &RECORDS_UNREAD, &RECORDS_OFF),
-    ..unread(ListId::Records, "DNS records", "records", &RECORD_COLUMNS, "name")
-};
-
 /// Check-ins.
 pub static CHECKINS: ListDef = ListDef {
     gap: |inv| gap(inv, SourceId::Boot, &CHECKINS_UNREAD, &CHECKINS_OFF),
     ..unread(ListId::Checkins, "Check-ins", "checkins", &CHECKIN_COLUMNS, "workload")
 };
 
-static RECORDS_UNREAD: LazyLock<Gap> = LazyLock::new(|| not_read("DNS records are not read by this version."));
-static RECORDS_OFF: LazyLock<Gap> = LazyLock::new(|| off("DNS records are not set up for this site."));
 static CHECKINS_UNREAD: LazyLock<Gap> = LazyLock::new(|| not_read("Check-ins are not read by this version."));
 static CHECKINS_OFF: LazyLock<Gap> = LazyLock::new(|| off("Check-ins are not set up for this site."));
 
@@ -62,16 +54,6 @@ const fn unread(
         empty: "None.",
     }
 }
-
-const RECORD_COLUMNS: [Column; 7] = [
-    words("tenant", "TENANT", 8, 12, 80),
-    words("name", "NAME", 8, 32, 255),
-    fixed("type", "TYPE", 4, Align::Left, 200),
-    words("authoritative", "AUTHORITATIVE", 12, 40, 150),
-    fixed("ttl", "TTL", 4, Align::Right, 20),
-    words("perimeter", "PERIMETER", 12, 40, 140),
-    fixed("state", "STATE", 9, Align::Left, 255),
-];
 
 const CHECKIN_COLUMNS: [Column; 7] = [
     words("tenant", "TENANT", 8, 12, 80),

@@ -7,6 +7,7 @@ pub mod list;
 pub mod overview;
 pub mod pane;
 pub mod rail;
+pub mod records;
 pub mod resolve;
 pub mod rules;
 pub mod tabs;

@@ -4,6 +4,7 @@ use ratatui::layout::Rect;
 
 use crate::console::list::{ListId, Scope};
 use crate::console::lists;
+use crate::console::model::Layout;
 use crate::console::msg::Hit;
 use crate::console::view::ctx::{Ctx, Rows};
 use crate::console::widgets::canvas::{Bit, Canvas};
@@ -102,13 +103,7 @@ pub fn hidden(ctx: &Ctx<'_>, rows: &Rows<'_>, key: &str, pane: bool) -> bool {
         (_, "tenant") => one_tenant,
         (ListId::Vnets, "zone") => one_tenant || !ctx.inv().vnets.iter().any(|v| v.tenant.is_none()),
         (ListId::Vnets, "gateway") => pane,
-        (ListId::Rules, key) => {
-            if pane {
-                lists::list_only(key)
-            } else {
-                lists::pane_only(key)
-            }
-        }
+        (ListId::Rules, key) => lists::left_out(key, pane, ctx.model.layout() <= Layout::Compact),
         (ListId::Vrfs | ListId::VrfFacts, "node") => ctx.inv().site.exit_nodes.len() < 2,
         (ListId::Workloads | ListId::Tasks, "node") => pane && ctx.inv().fabric.members.len() < 2,
         _ => false,

@@ -105,6 +105,9 @@ impl Hub {
         if exits > 0 {
             readings.sources.set(SourceId::Exit, SourceHealth::starting(EXIT_INTERVAL, DEADLINE, now));
         }
+        if site.powerdns.is_some() {
+            readings.sources.set(SourceId::Dns, SourceHealth::starting(super::dns::INTERVAL, DEADLINE, now));
+        }
         let starting = SourceHealth::starting(EXIT_INTERVAL, DEADLINE, now);
         let exits = site.exit_nodes.iter().map(|e| (e.name.clone(), starting.clone())).collect();
         not_read_by_this_version(site, &mut readings, now);
@@ -231,7 +234,7 @@ fn fail(
 
 /// Sources that the site names and this version has no client for: said, not hidden.
 fn not_read_by_this_version(site: &Site, readings: &mut Readings, now: Timestamp) {
-    let named = [(SourceId::Dns, site.powerdns.is_some()), (SourceId::Boot, site.bootstrap.is_some())];
+    let named = [(SourceId::Boot, site.bootstrap.is_some())];
     for (id, _) in named.into_iter().filter(|(_, named)| *named) {
         let mut health = SourceHealth::starting(PVE_INTERVAL, DEADLINE, now);
         let text = format!("this version does not read {} yet", id.words());

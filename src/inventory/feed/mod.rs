@@ -10,6 +10,11 @@
 //! nobody took yet is replaced by the next one.
 
 mod connect;
+mod dns;
+mod dns_api;
+mod dns_queries;
+mod dns_trouble;
+mod dns_wanted;
 mod exit;
 mod hub;
 mod pace;
@@ -27,9 +32,9 @@ use tokio::task::JoinSet;
 use super::entities::Inventory;
 use super::readings::Demand;
 use super::source::SourceId;
-use crate::backends::proxmox as pve;
-use crate::backends::{exit_node, opnsense};
+use crate::backends::{exit_node, opnsense, powerdns, proxmox as pve};
 use crate::site::Site;
+use crate::site::secret::Secret;
 
 /// Reads the time; the only way a worker learns it.
 pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
@@ -53,6 +58,23 @@ pub struct Clients {
     pub opnsense: Option<Result<opnsense::Client, Unusable>>,
     /// Exit nodes, in the order of the site file.
     pub exit_nodes: Vec<(String, Result<exit_node::Client, Unusable>)>,
+    /// Names; `None` = the site has no PowerDNS.
+    pub powerdns: Option<Result<DnsClient, Unusable>>,
+}
+
+/// How the worker of names gets at them.
+pub enum DnsClient {
+    /// By the API.
+    Api(powerdns::Client),
+    /// By the API through a tunnel that the worker opens.
+    Tunnel {
+        /// The API's key.
+        key: Secret,
+        /// Options of ssh.
+        ssh: exit_node::transport::SshOptions,
+    },
+    /// By queries alone.
+    Queries,
 }
 
 /// Why there is no client: said in place of a reading, for as long as the program runs.
@@ -129,6 +151,14 @@ impl Feed {
                 workers.spawn(worker.run(wishes.clone()));
             }
             Err(why) => drop(updates.try_send(hub::Update::unusable(SourceId::Pve, None, &why, clock()))),
+        }
+        match (clients.powerdns, site.powerdns.clone()) {
+            (Some(Ok(client)), Some(dns)) => {
+                let worker = dns::Worker::new(site, dns, client, clock, &updates);
+                workers.spawn(worker.run(wishes.clone()));
+            }
+            (Some(Err(why)), _) => drop(updates.try_send(hub::Update::unusable(SourceId::Dns, None, &why, clock()))),
+            _ => {}
         }
         match clients.opnsense {
             Some(Ok(client)) => {

@@ -102,11 +102,12 @@ pub fn join(site: &Arc<Site>, readings: &Readings, generation: u64) -> Inventory
     let pve = readings.pve.as_deref();
     let seeds = pve.and_then(|p| p.sdn.as_ref().ok()).map(|sdn| fabric::seeds(site, sdn)).unwrap_or_default();
     let cx = Cx { site, readings, pve, seeds: &seeds };
-    let workloads = workloads::rows(&cx);
+    let mut workloads = workloads::rows(&cx);
+    let names = names::join(&cx, workloads.as_deref_mut().unwrap_or_default());
     let vnets = fabric::vnets(&cx);
     let vrfs = node::rows(&cx, &vnets);
     let fabric = members::view(&cx);
-    let (records, forwards, checkins) = (names::records(&cx), forwards::rows(&cx), checkins::rows(&cx));
+    let (forwards, checkins) = (forwards::rows(&cx), checkins::rows(&cx));
     let (rules, perimeter) = perimeter::joined(&cx);
     let mut inv = Inventory {
         site: Arc::clone(site),
@@ -118,9 +119,9 @@ pub fn join(site: &Arc<Site>, readings: &Readings, generation: u64) -> Inventory
         workloads: workloads.unwrap_or_default(),
         vrfs,
         vnets,
-        records_gap: records.as_ref().err().cloned(),
-        records: records.unwrap_or_default(),
-        zones: names::zones(&cx),
+        records_gap: names.records.as_ref().err().cloned(),
+        records: names.records.unwrap_or_default(),
+        zones: names.zones,
         rules_gap: rules.as_ref().err().cloned(),
         rules: rules.unwrap_or_default(),
         forwards_gap: forwards.as_ref().err().cloned(),
@@ -132,7 +133,8 @@ pub fn join(site: &Arc<Site>, readings: &Readings, generation: u64) -> Inventory
         tasks: cx.pve.map_or_else(|| Err(cx.pve_gap("the task list")), |p| p.tasks.clone()),
         attention: Vec::new(),
     };
-    inv.tenants = seeds.iter().map(|seed| tenant(&cx, &inv, seed)).collect();
+    let of = names.of.into_iter().chain(std::iter::repeat(0..0));
+    inv.tenants = seeds.iter().zip(of).map(|(seed, records)| tenant(&cx, &inv, seed, records)).collect();
     inv.attention = attention::rows(&inv, readings);
     inv
 }
@@ -149,7 +151,7 @@ fn range_of<'a, T>(rows: &'a [T], range: &std::ops::Range<u32>) -> &'a [T] {
     rows.get(range.start as usize..range.end as usize).unwrap_or(&[])
 }
 
-fn tenant(cx: &Cx<'_>, inv: &Inventory, seed: &Seed) -> Tenant {
+fn tenant(cx: &Cx<'_>, inv: &Inventory, seed: &Seed, records: std::ops::Range<u32>) -> Tenant {
     let plan = &cx.site.numbering;
     let workloads = range(&inv.workloads, |w| Some(&w.tenant), &seed.name);
     let vnets = range(&inv.vnets, |v| v.tenant.as_deref(), &seed.name);
@@ -159,13 +161,16 @@ fn tenant(cx: &Cx<'_>, inv: &Inventory, seed: &Seed) -> Tenant {
     let stale = cx.pve_stale();
     let forwards = range(&inv.forwards, |f| f.tenant.as_deref(), &seed.name);
     let own = inv.workloads.get(workloads.start as usize..workloads.end as usize).unwrap_or(&[]);
+    let zones = range(&inv.zones, |z| z.tenant.as_deref(), &seed.name);
+    let of_zones = inv.zones.get(zones.start as usize..zones.end as usize).unwrap_or(&[]);
+    let of_records = inv.records.get(records.start as usize..records.end as usize).unwrap_or(&[]);
     let layers = Layers {
         workloads: workloads::layer(
             own,
             stale.as_ref().or(inv.workloads_gap.as_ref()),
             cx.pve.and_then(|p| p.guests_hidden.as_ref()),
         ),
-        dns: names::layer(cx, seed),
+        dns: names::layer(cx, &fabric, of_zones, of_records),
         resolver: forwards::layer(cx, seed, range_of(&inv.forwards, &forwards), inv.forwards_gap.as_ref()),
         bootstrap: checkins::layer(cx, seed),
         fabric: stale.map_or(fabric, Layer::unknown),
@@ -186,8 +191,8 @@ fn tenant(cx: &Cx<'_>, inv: &Inventory, seed: &Seed) -> Tenant {
         workloads,
         vnets,
         vrfs,
-        records: range(&inv.records, |r| r.tenant.as_deref(), &seed.name),
-        zones: range(&inv.zones, |z| z.tenant.as_deref(), &seed.name),
+        records,
+        zones,
         forwards,
         checkins: range(&inv.checkins, |c| Some(&*c.tenant), &seed.name),
     }
