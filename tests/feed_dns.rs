@@ -111,7 +111,7 @@ async fn a_healthy_lab_has_its_names_and_an_unchanged_zone_costs_nothing() {
             let origin = "tdemo.mobile.deevnet.net.";
             let zone = world.names.zones.get_mut(origin).expect("a zone");
             zone.set("more.tdemo.mobile.deevnet.net.", "A", Rrset::one(300, "10.20.129.10"));
-            zone.bump(origin);
+            zone.bump(origin, 0);
         })
         .expect("a world");
     bench.feed.refresh(Some(SourceId::Dns));
@@ -207,7 +207,7 @@ async fn a_zone_of_ten_thousand_records_is_read_once_and_shown_whole() {
             for n in 0..10_000 {
                 zone.set(&format!("n{n:05}.{origin}"), "A", Rrset::one(300, "10.20.130.10"));
             }
-            zone.bump(origin);
+            zone.bump(origin, 0);
         })
         .expect("a world");
     let inv = fresh(&mut bench).await;

@@ -7,6 +7,7 @@ mod checkins;
 mod grid;
 mod hostile;
 mod perimeter;
+mod resolve;
 mod rules;
 mod screens;
 mod sizes;

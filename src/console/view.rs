@@ -70,6 +70,7 @@ fn body(canvas: &mut Canvas<'_>, model: &Model, area: Rect) {
             screens::list::draw(canvas, ctx, area, (ListId::Sources, &Scope::All), plain);
         }
         Screen::Text { subject, form, scroll } => screens::text::draw(canvas, ctx, area, (subject, *form), *scroll),
+        Screen::Resolve { scroll } => screens::resolve::draw(canvas, ctx, area, *scroll),
     }
 }
 

@@ -36,7 +36,7 @@ use tokio::net::UnixListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use dns::Change;
+use dns::{Change, Role};
 use faults::{Fault, FaultError};
 use http::Api;
 use node::files::Files;
@@ -115,6 +115,8 @@ struct Shared {
     program: PathBuf,
     state: Mutex<Shifting>,
     written: Mutex<Files>,
+    /// The perimeter's resolver with what it keeps, whoever asks it.
+    resolver: Role,
     /// What the perimeter's API has to bear.
     opnsense_load: http::Load,
 }
@@ -196,7 +198,7 @@ impl Shared {
     /// Makes the change of a dynamic update under the faults that are on. What servers keep, they keep.
     fn updated(&self, change: Change) {
         let mut state = self.state();
-        change.apply(&mut Arc::make_mut(&mut state.base).names);
+        change.apply(&mut Arc::make_mut(&mut state.base).names, self.now());
         // The faults that are on had a target before, and an update takes none away.
         let _ = state.refresh();
     }
@@ -241,6 +243,7 @@ impl Lab {
             program: options.program,
             state: Mutex::new(Shifting { base, active: Vec::new(), current, epoch: 0 }),
             written: Mutex::new(Files::new()),
+            resolver: Role::resolver(),
             opnsense_load: http::Load::default(),
         });
         for fault in &options.faults {

@@ -67,6 +67,6 @@ pub(super) async fn second_half(
     servers.push(api(Api::Bootstrap, checkins, Some(tls.clone())));
     servers.push(api(Api::Registry, tenants, Some(tls)));
     servers.push(dns(authority, dns::Role::Authoritative));
-    servers.push(dns(cache, dns::Role::resolver()));
+    servers.push(dns(cache, shared.resolver.clone()));
     Ok(at)
 }

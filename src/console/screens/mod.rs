@@ -9,6 +9,7 @@ pub mod overview;
 pub mod pane;
 pub mod rail;
 pub mod records;
+pub mod resolve;
 pub mod rules;
 pub mod tabs;
 pub mod text;

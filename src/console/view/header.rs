@@ -135,6 +135,10 @@ fn path(model: &Model) -> Vec<String> {
         Screen::Fabric => vec!["Fabric".into()],
         Screen::Activity => vec!["Activity".into()],
         Screen::Sources => vec!["Sources".into()],
+        Screen::Resolve { .. } => {
+            let name = model.question.as_ref().map(|q| q.found.target.name.to_string());
+            ["Diagnose".into(), "resolve".into()].into_iter().chain(name).collect()
+        }
         Screen::Text { subject, form, .. } => {
             let form = match form {
                 TextForm::Describe => "description",
