@@ -61,13 +61,36 @@ pub struct LabOptions {
     pub clock: Clock,
     /// The program that answers `lab-tool` and `lab-enter`: `deevnet-console` itself.
     pub program: PathBuf,
+<<<<<<< HEAD
     /// Whether PowerDNS, the perimeter with their two DNS servers, and check-ins are served and named in the site file as
     /// well. The registry is served, and not named.
+=======
+    /// Whether PowerDNS, the perimeter and their two DNS servers are served and named in the site file as well: without
+    /// them there are Proxmox and the exit node alone.
+>>>>>>> lab2-default
     pub second_half: bool,
     /// Which release the perimeter's API speaks like.
     pub release: Release,
     /// Directory to work in, made if it is not there and left behind; `None` = a temporary one, removed at the end.
     pub dir: Option<PathBuf>,
+}
+
+impl LabOptions {
+    /// The default site with everything that the lab can serve, in a temporary directory.
+    #[must_use]
+    pub fn new(clock: Clock, program: PathBuf) -> Self {
+        Self {
+            tenants: None,
+            workloads: None,
+            faults: Vec::new(),
+            seed: 1,
+            clock,
+            program,
+            second_half: true,
+            release: Release::default(),
+            dir: None,
+        }
+    }
 }
 
 /// Why a lab could not be started or changed.

@@ -5,6 +5,7 @@ mod perimeter;
 pub mod proxmox;
 
 use std::future::Future;
+use std::path::Path;
 use std::time::Duration;
 
 use futures_util::future::join_all;
@@ -17,7 +18,7 @@ use crate::backends::dns::{DnsName, RecordType};
 use crate::backends::exit_node::{Client as ExitClient, VrfQuestion};
 use crate::backends::http::{self, Limits, Look, Wait};
 use crate::site::Site;
-use crate::site::model::{ExitNodeSite, SecretSource, Transport, Trust};
+use crate::site::model::{BootstrapSite, ExitNodeSite, SecretSource, Transport, Trust};
 
 /// How the checks are made.
 pub struct Options<'a> {
@@ -43,10 +44,13 @@ impl Options<'_> {
 pub async fn collect(site: &Site, options: &Options<'_>) -> Facts {
     let at = (options.clock)();
     let exit_nodes = join_all(site.exit_nodes.iter().map(|node| exit_node(node, &site.domain, options)));
-    let bootstrap = site
-        .bootstrap
-        .as_ref()
-        .map(|b| service_alone(("bootstrap", "credential"), &b.url, &b.trust, &b.credential, options));
+    let (bootstrap, records) = match &site.bootstrap {
+        Some(BootstrapSite::Api { url, trust, credential }) => {
+            (Some(service_alone(("bootstrap", "credential"), url, trust, credential, options)), None)
+        }
+        Some(BootstrapSite::File(path)) => (None, Some((path.clone(), size(path)))),
+        None => (None, None),
+    };
     let registry =
         site.registry.as_ref().map(|r| service_alone(("registry", "token"), &r.url, &r.trust, &r.token, options));
     let (proxmox, exit_nodes, mut powerdns, opnsense, resolvers, bootstrap, registry) = tokio::join!(
@@ -61,7 +65,13 @@ pub async fn collect(site: &Site, options: &Options<'_>) -> Facts {
     if let (Some(seen), Some(dns)) = (&mut powerdns, &site.powerdns) {
         names::ask_for_a_tenant(site, dns, &proxmox, seen, options).await;
     }
-    Facts { at, proxmox, exit_nodes, powerdns, opnsense, resolvers, bootstrap, registry }
+    Facts { at, proxmox, exit_nodes, powerdns, opnsense, resolvers, bootstrap, records, registry }
+}
+
+/// Bytes of a file that can be read.
+fn size(path: &Path) -> Result<u64, String> {
+    let size = std::fs::File::open(path).and_then(|file| file.metadata()).map(|facts| facts.len());
+    size.map_err(|error| error.to_string())
 }
 
 async fn when<T>(work: Option<impl Future<Output = T>>) -> Option<T> {

@@ -1,6 +1,7 @@
 //! What was seen, before anybody judges it.
 
 use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -318,8 +319,10 @@ pub struct Facts {
     pub opnsense: Option<OpnsenseFacts>,
     /// The perimeter's resolver, the substrate's, and this host's.
     pub resolvers: Vec<(&'static str, Asked)>,
-    /// Bootstrap service; `None` = off.
+    /// Bootstrap service; `None` = off, or a file of records.
     pub bootstrap: Option<ServiceFacts>,
+    /// File of bootstrap records: its path, its bytes or why it cannot be read; `None` = a service, or off.
+    pub records: Option<(PathBuf, Result<u64, String>)>,
     /// Registry; `None` = off.
     pub registry: Option<ServiceFacts>,
 }

@@ -26,8 +26,19 @@ pub fn judge(site: &Site, facts: &Facts) -> Report {
     for (name, service) in [("boot", &facts.bootstrap), ("registry", &facts.registry)] {
         sources.extend(service.as_ref().map(|service| service::alone(name, service)));
     }
+    sources.extend(facts.records.as_ref().map(|(path, read)| records(path, read)));
     sources.push(whole::source(site, facts));
     Report { at: facts.at, sources }
+}
+
+/// A file of bootstrap records.
+fn records(path: &std::path::Path, read: &Result<u64, String>) -> Source {
+    let check = match read {
+        Ok(bytes) => Check::ok("file", format!("{bytes} bytes")),
+        Err(why) => Check::new("file", State::Fault, crate::text::clean(why).into_owned())
+            .help("let whoever writes the records make it readable for this user"),
+    };
+    source("boot", crate::text::clean(&path.display().to_string()).into_owned(), std::time::Duration::ZERO, vec![check])
 }
 
 impl Fault {
