@@ -61,13 +61,8 @@ pub struct LabOptions {
     pub clock: Clock,
     /// The program that answers `lab-tool` and `lab-enter`: `deevnet-console` itself.
     pub program: PathBuf,
-<<<<<<< HEAD
     /// Whether PowerDNS, the perimeter with their two DNS servers, and check-ins are served and named in the site file as
-    /// well. The registry is served, and not named.
-=======
-    /// Whether PowerDNS, the perimeter and their two DNS servers are served and named in the site file as well: without
-    /// them there are Proxmox and the exit node alone.
->>>>>>> lab2-default
+    /// well: without them there are Proxmox and the exit node alone. The registry is served, and not named.
     pub second_half: bool,
     /// Which release the perimeter's API speaks like.
     pub release: Release,
