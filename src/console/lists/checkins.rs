@@ -82,6 +82,8 @@ fn sort_key(inv: &Inventory, i: usize, key: &'static str) -> SortKey {
     let Some(c) = inv.checkins.get(i) else { return SortKey::None };
     let moment = |at: jiff::Timestamp| SortKey::Num(at.as_duration().as_secs_f64());
     match key {
+        // Nothing declared asks for nobody.
+        "order" | "state" if c.state == CheckInState::None => SortKey::Num(f64::MAX),
         "order" | "state" => match by_class(c.class) {
             SortKey::Num(class) => SortKey::Num(class * 100.0 + f64::from(c.state as u8)),
             other => other,
