@@ -43,7 +43,6 @@ fn main() {
     let proxy = Proxy::start(&runtime, &lab.url(), &lab.ca(), 0, Duration::from_millis(40));
     let (normal, calls) = lab.site("normal", &proxy.url);
     inside::measure(&runtime, "62 × 40", &normal, 2480);
-    sources::verbs(&normal, folder.path());
     proxy.seen().clear();
     outside::normal(&normal, &calls, &proxy);
     let [authority, perimeter] = [("powerdns", "dns"), ("resolvers", "ask")].map(|(section, key)| {
@@ -55,6 +54,7 @@ fn main() {
     let log = folder.path().join("counted.log");
     let at = sources::Counters { questions: [&authority, &perimeter], calls: &calls, log: &log };
     sources::measure(&counted, &at);
+    sources::verbs(&counted, folder.path());
     let proxy = Proxy::start(&runtime, &lab.url(), &lab.ca(), 25_600, Duration::ZERO);
     let (large, _) = lab.site("large", &proxy.url);
     inside::measure(&runtime, "25,000 rows", &large, 25_000);
