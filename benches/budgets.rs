@@ -15,15 +15,18 @@ mod pty;
 mod support {
     pub mod inside;
     pub mod lab;
+    pub mod log;
     pub mod outside;
     pub mod process;
     pub mod proxy;
+    pub mod questions;
+    pub mod sources;
     pub mod table;
 }
 
 use std::{fs, net::TcpListener, os::unix::fs::PermissionsExt as _, path::Path, time::Duration};
 
-use support::{inside, lab::Lab, outside, proxy::Proxy, table};
+use support::{inside, lab::Lab, outside, proxy::Proxy, questions::Questions, sources, table};
 
 const CONSOLE: &str = env!("CARGO_BIN_EXE_deevnet-console");
 
@@ -36,13 +39,22 @@ fn main() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     table::head();
     outside::first_paint(&dead_site(folder.path()));
-    let lab = Lab::start();
+    let mut lab = Lab::start();
     let proxy = Proxy::start(&runtime, &lab.url(), &lab.ca(), 0, Duration::from_millis(40));
     let (normal, calls) = lab.site("normal", &proxy.url);
     inside::measure(&runtime, "62 × 40", &normal, 2480);
-    outside::get_tenants(&normal);
     proxy.seen().clear();
     outside::normal(&normal, &calls, &proxy);
+    let [authority, perimeter] = [("powerdns", "dns"), ("resolvers", "ask")].map(|(section, key)| {
+        let relay = Questions::start(&runtime, lab.address(section, key));
+        lab.ask(section, key, relay.address);
+        relay
+    });
+    let (counted, calls) = lab.site("counted", &lab.url());
+    let log = folder.path().join("counted.log");
+    let at = sources::Counters { questions: [&authority, &perimeter], calls: &calls, log: &log };
+    sources::measure(&counted, &at);
+    sources::verbs(&counted, folder.path());
     let proxy = Proxy::start(&runtime, &lab.url(), &lab.ca(), 25_600, Duration::ZERO);
     let (large, _) = lab.site("large", &proxy.url);
     inside::measure(&runtime, "25,000 rows", &large, 25_000);

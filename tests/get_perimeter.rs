@@ -5,9 +5,11 @@
 
 mod common;
 
+use std::net::IpAddr;
 use std::path::PathBuf;
 use std::process::Output;
 
+use deevnet_console::inventory::feed::Clients;
 use deevnet_console::lab::perimeter::Release;
 use deevnet_console::lab::{Lab, LabOptions};
 use serde_json::{Value, json};
@@ -78,5 +80,61 @@ async fn what_may_not_be_read_ends_with_3_and_names_the_privilege() {
     assert_eq!(json_of(&lab, &["get", "forwards"]).await.1["items"].as_array().unwrap().len(), 12);
     let wrong = run(&lab, &["get", "forwards", "--tenant", "edz"]).await;
     assert_eq!(wrong.status.code(), Some(2));
+    lab.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_healthy_site_is_read_without_a_gap() {
+    for release in [Release::V25_7, Release::V26_7] {
+        let lab = lab(release).await;
+        let (code, sources) = json_of(&lab, &["get", "sources"]).await;
+        let sources = sources["items"].as_array().unwrap();
+        let gaps: Vec<&str> =
+            sources.iter().flat_map(|s| s["gaps"].as_array().unwrap()).map(|g| g.as_str().unwrap()).collect();
+        // Only what this version cannot tell.
+        let expected = |gap: &&str| release == Release::V25_7 && gap.contains("(needs 26.1.11)");
+        assert!(code == 0 && gaps.iter().all(expected), "{release:?}: {gaps:?}");
+        for screen in ["tenants", "board", "overview", "vrfs", "rules", "records", "workloads"] {
+            let shown = run(&lab, &["render", screen, "--tenant", "eds", "--size", "200x60"]).await;
+            let text = String::from_utf8_lossy(&shown.stdout).into_owned();
+            assert!(text.contains("eds") && !text.contains("not read") && !text.contains("? FW"), "{screen}:\n{text}");
+        }
+        lab.shutdown().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_lab_tells_what_pf_runs_and_how_its_resolver_is_set() {
+    let lab = lab(Release::V26_7).await;
+    let client = Clients::connect(&common::site(&lab, |text| text))
+        .await
+        .opnsense
+        .unwrap()
+        .unwrap_or_else(|e| panic!("{}", e.text));
+    let (own, nat) = {
+        let world = lab.world();
+        (world.perimeter.rules[0].uuid.clone(), world.perimeter.nat[0].description.clone())
+    };
+    let domain = "eds.mobile.deevnet.net".to_owned();
+    let rules = client.pf_rules().await.unwrap();
+    let labels: std::collections::BTreeSet<_> = rules.filter.iter().filter_map(|r| r.label.clone()).collect();
+    let counted = client.rule_stats().await.unwrap();
+    assert_eq!(labels, counted.keys().cloned().collect(), "lines and counters are of the same rules");
+    assert!(labels.contains(&own) && rules.nat.iter().any(|r| r.text.ends_with(&nat)), "{rules:?}");
+    let insecure = client.insecure_domains().await.unwrap();
+    assert!(insecure.contains(&domain));
+    let settings = client.resolver_settings().await.unwrap();
+    assert!(settings.enabled && settings.dnssec == Some(true) && settings.forwards_everything == Some(false));
+    let within =
+        |text: &str| settings.private_addresses.iter().any(|net| net.contains(&text.parse::<IpAddr>().unwrap()));
+    assert!(within("10.20.130.10") && !within("203.0.113.80"), "what is filtered: {settings:?}");
+    lab.edit(|world| {
+        world.perimeter.unloaded.insert(own.clone());
+        world.perimeter.resolver.bogus.insert(domain.clone());
+    })
+    .unwrap();
+    let rules = client.pf_rules().await.unwrap();
+    assert!(rules.filter.iter().all(|r| r.label.as_ref() != Some(&own)), "a rule that pf refused does not run");
+    assert!(!client.insecure_domains().await.unwrap().contains(&domain), "it is validated");
     lab.shutdown().await;
 }

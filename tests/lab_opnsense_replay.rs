@@ -25,11 +25,9 @@ use serde_json::Value;
 const NOT_SERVED: &[(&str, &str)] = &[
     ("/log/core/", "the recorded log is canned by the harness"),
     ("download_rules", "CSV of what search_rule tells"),
-    ("pf_statistics/rules", "raw lines of pf"),
     ("get_interface_config", "what the overview tells, from ifconfig"),
     ("get_interface/", "one row of the overview with headings"),
     ("list_port_select_options", "choices of a form"),
-    ("unbound/settings/get", "settings the console does not read"),
     ("find_references", "a search over tables"),
 ];
 
@@ -56,6 +54,12 @@ const KEYED: &[&str] = &[
     ".shaper1",
     ".categories",
     ".authtype",
+    ".filter rules",
+    ".nat rules",
+    ".privateaddress",
+    ".active_interface",
+    ".outgoing_interface",
+    ".dot",
     "get_interface_names",
     "list_network_aliases",
     "reverse_lookup",
@@ -113,7 +117,11 @@ impl Shape {
 
     /// Differences of ours from one recorded answer (`self`) and from all of its endpoint.
     fn compare(&self, at: &str, all: &Self, ours: &Self, out: &mut Vec<String>) {
-        // PHP writes an empty map as a list.
+        // PHP writes an empty map as a list. Of one that was empty whenever it was recorded nothing is known.
+        let never = all.rows.as_ref().is_some_and(|rows| rows.types.is_empty()) && all.objects == 0;
+        if never && ours.rows.is_some() {
+            return;
+        }
         let empty = ours.rows.as_ref().is_none_or(|rows| rows.types.is_empty()) && ours.objects == 0;
         for other in ours.types.difference(&all.types).filter(|other| **other != "array" || !empty) {
             out.push(format!("{at} is {other}, recorded {:?}", all.types));
@@ -318,10 +326,10 @@ async fn prove(name: &str, release: Release, other: Release, floor: usize) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn recorded_reads_of_26_7_are_answered_alike() {
-    prove("26.7.2", Release::V26_7, Release::V25_7, 91).await;
+    prove("26.7.2", Release::V26_7, Release::V25_7, 93).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn recorded_reads_of_25_7_are_answered_alike() {
-    prove("25.7.11", Release::V25_7, Release::V26_7, 93).await;
+    prove("25.7.11", Release::V25_7, Release::V26_7, 94).await;
 }

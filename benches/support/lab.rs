@@ -3,6 +3,7 @@
 use std::{
     fs,
     io::{BufRead as _, BufReader},
+    net::SocketAddr,
     os::unix::fs::PermissionsExt as _,
     path::PathBuf,
     process::{Child, Command, Stdio},
@@ -45,6 +46,16 @@ impl Lab {
         self.site["proxmox"]["ca_file"].as_str().unwrap().into()
     }
 
+    /// Where its names are asked for, as the lab gave it: `powerdns.dns` or `resolvers.ask`.
+    pub fn address(&self, section: &str, key: &str) -> SocketAddr {
+        self.site[section][key].as_str().unwrap().parse().unwrap()
+    }
+
+    /// The same site with names asked for elsewhere.
+    pub fn ask(&mut self, section: &str, key: &str, address: SocketAddr) {
+        self.site[section].as_table_mut().unwrap().insert(key.into(), Value::String(address.to_string()));
+    }
+
     /// A site file that reads Proxmox at `url`, and the exit node through a command that counts its calls.
     pub fn site(&self, name: &str, url: &str) -> (String, PathBuf) {
         let mut site = self.site.clone();
@@ -54,7 +65,9 @@ impl Lab {
         fs::set_permissions(&counter, fs::Permissions::from_mode(0o700)).unwrap();
         let proxmox = site["proxmox"].as_table_mut().unwrap();
         proxmox.insert("url".into(), Value::String(url.to_owned()));
-        proxmox.remove("ca_file");
+        if url.starts_with("http:") {
+            proxmox.remove("ca_file");
+        }
         let command = site["exit_node"][0]["transport"]["command"].as_array_mut().unwrap();
         command.insert(0, Value::String(counter.display().to_string()));
         let path = self.dir.path().join(format!("{name}.toml"));

@@ -22,7 +22,7 @@ fn console(site: &str) -> Program {
 }
 
 /// Time to the answer, and bytes of it, for each press.
-fn presses(pty: &mut Pty, keys: &[&str], count: usize) -> (Vec<f64>, Vec<f64>) {
+pub fn presses(pty: &mut Pty, keys: &[&str], count: usize) -> (Vec<f64>, Vec<f64>) {
     let (mut times, mut bytes) = (Vec::new(), Vec::new());
     for key in keys.iter().cycle().take(count) {
         pty.take_for(Duration::from_millis(20));
@@ -57,7 +57,7 @@ pub fn first_paint(site: &str) {
 }
 
 /// All workloads in a full-width list.
-fn all_workloads(pty: &mut Pty, rows: &str) {
+pub fn all_workloads(pty: &mut Pty, rows: &str) {
     pty.wait_for("[Tenants 62/62]");
     pty.press("\t", "[Workloads");
     pty.press("zt", &format!("of {rows}"));
@@ -103,7 +103,8 @@ fn sweep(pty: &mut Pty, proxy: &Proxy, begun: Instant) {
     pty.take_for(Duration::from_secs(3));
 }
 
-fn lines(path: &Path) -> usize {
+/// Lines of a file.
+pub fn lines(path: &Path) -> usize {
     fs::read(path).map_or(0, |bytes| bytes.iter().filter(|b| **b == b'\n').count())
 }
 
@@ -166,17 +167,6 @@ pub fn large(site: &str) {
     row("memory at 25,000 rows", "MiB", Some(100.0), Some(90.0), rss_mib(pty.pid()));
     pty.send(b"q");
     pty.wait_ended();
-}
-
-/// The headless verb.
-pub fn get_tenants(site: &str) {
-    let begun = Instant::now();
-    let output = Command::new(CONSOLE).args(["--site", site, "get", "tenants", "-o", "json"]).output().unwrap();
-    row("get tenants -o json at 62 × 40, wall", "ms", None, None, ms(begun.elapsed()));
-    // 3: nothing wrong, something unknown.
-    if !matches!(output.status.code(), Some(0 | 3)) {
-        note("", &String::from_utf8_lossy(&output.stderr));
-    }
 }
 
 /// Other programs through the same terminal, where they are installed.

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::args::{Global, Kind, RenderArgs};
-use super::{Code, Failure, get, lab, open, screen};
+use super::get::{self, Wanted};
+use super::{Code, Failure, lab, open, screen};
 use crate::console::list::{ListId, Scope};
 use crate::console::model::Screen;
 use crate::console::theme::Depth;
@@ -86,9 +87,8 @@ async fn draw(global: &Global, request: &RenderArgs, site: &Arc<Site>, size: (u1
     let style = screen::style(global, depth, false)?;
     let clock = clock::system();
     let mut feed = Feed::start(site, open::clients(site).await?, &clock);
-    let inv = get::picture(&mut feed, Kind::Workloads, Duration::from_secs(30)).await;
-    let inv =
-        if needs_exit(&inv) { get::picture(&mut feed, Kind::Tenants, Duration::from_secs(30)).await } else { inv };
+    let wanted = Wanted { kinds: kinds(request), tenant: request.tenant.as_deref() };
+    let inv = get::picture(&mut feed, wanted, Duration::from_secs(30)).await;
     let now = request.at.unwrap_or_else(|| clock());
     let mut model = Model::new(site.name.clone(), size, now, style.look, style.keymap);
     model.mode_word = request.demo.then_some("DEMO");
@@ -110,9 +110,10 @@ async fn draw(global: &Global, request: &RenderArgs, site: &Arc<Site>, size: (u1
     Ok(Code::Ok)
 }
 
-fn needs_exit(inv: &Inventory) -> bool {
-    let exit = inv.sources.get(crate::inventory::SourceId::Exit);
-    exit.configured && exit.observed_at.is_none() && exit.error.is_none()
+/// What a screen shows. Names at the perimeter are asked for one by one: where they are the screen, or a tenant's.
+fn kinds(request: &RenderArgs) -> &'static [Kind] {
+    const ALL: &[Kind] = &[Kind::Records, Kind::Workloads, Kind::Vnets, Kind::Rules, Kind::Tenants];
+    if request.screen == "records" || request.tenant.is_some() { ALL } else { ALL.get(1..).unwrap_or(ALL) }
 }
 
 /// Rows of cells as lines; a wide character's second cell is not written.

@@ -47,7 +47,7 @@ pub(super) fn run(global: &Global, request: &ResolveArgs) -> Result<Code, Failur
         let picture = async {
             let mut feed = Feed::start(&site, Clients::connect(&site).await, &clock);
             feed.demand(get::demand(false));
-            get::picture(&mut feed, Kind::Workloads, PICTURE).await
+            get::picture(&mut feed, get::Wanted::all(&[Kind::Workloads]), PICTURE).await
         };
         let found = resolve(&site, &target, &vantages, picture, &*clock).await;
         show(&mut std::io::stdout(), &found, request.output)

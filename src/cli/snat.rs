@@ -19,7 +19,7 @@ pub(super) fn run(global: &Global, tenant: Option<&str>, watch: bool, format: Fo
         let mut feed = Feed::start(&site, open::clients(&site).await?, &clock);
         feed.demand(get::demand(true));
         let mut out = std::io::stdout();
-        let mut inv = get::picture(&mut feed, Kind::Snat, Duration::from_secs(30)).await;
+        let mut inv = get::picture(&mut feed, get::Wanted::all(&[Kind::Snat]), Duration::from_secs(30)).await;
         if !watch {
             return get::show(&mut out, &inv, Kind::Snat, tenant, format, clock());
         }

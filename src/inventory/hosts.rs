@@ -20,14 +20,24 @@ pub(super) struct Host {
     pub pointer: Name,
 }
 
-/// What `w` ought to be called. `None` for what this platform did not make, or whose name is no label.
-pub(super) fn host(site: &Site, w: &Workload) -> Option<Host> {
+/// Whether `w` ought to have names: not what this platform did not make, or whose name is no label.
+pub(super) fn is_named(w: &Workload) -> bool {
+    address(w).is_some()
+}
+
+/// The address of a workload that ought to have names.
+fn address(w: &Workload) -> Option<Ipv4Addr> {
     if w.origin != Origin::Ours || !is_label(&w.name) {
         return None;
     }
     let configured = w.address.as_ref().ok().and_then(Option::as_deref);
     let configured = configured.and_then(|text| text.split('/').next()?.parse().ok());
-    let address = configured.or(w.derived_address)?;
+    configured.or(w.derived_address)
+}
+
+/// What `w` ought to be called; `None` where [`is_named`] says no.
+pub(super) fn host(site: &Site, w: &Workload) -> Option<Host> {
+    let address = address(w)?;
     Some(Host {
         fqdn: Name::new(&format!("{}.{}.{}", w.name, w.tenant, site.domain)),
         address,

@@ -164,7 +164,10 @@ fn build(raw: RawRecord) -> Result<Record, String> {
 }
 
 fn each<A, B>(list: Option<Vec<A>>, build: impl Fn(A) -> Result<B, String>) -> Result<Vec<B>, String> {
-    list.unwrap_or_default().into_iter().map(build).collect()
+    let mut built = list.unwrap_or_default().into_iter().map(build).collect::<Result<Vec<B>, _>>()?;
+    // They were built where the longer ones lay that they were made of.
+    built.shrink_to_fit();
+    Ok(built)
 }
 
 fn time(text: &str, what: &str) -> Result<Timestamp, String> {

@@ -31,7 +31,8 @@ pub(super) fn run(
         let clock = clock::system();
         let mut feed = Feed::start(&site, open::clients(&site).await?, &clock);
         feed.demand(demand(kind == Kind::Snat));
-        let inv = picture(&mut feed, kind, Duration::from_secs(u64::from(timeout))).await;
+        let wanted = Wanted { kinds: &[kind], tenant };
+        let inv = picture(&mut feed, wanted, Duration::from_secs(u64::from(timeout))).await;
         show(&mut std::io::stdout(), &inv, kind, tenant, format, clock())
     })
 }
@@ -51,6 +52,40 @@ const fn sources(kind: Kind) -> &'static [SourceId] {
     }
 }
 
+/// What a picture is taken for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Wanted<'a> {
+    /// Everything of these.
+    pub(super) kinds: &'a [Kind],
+    /// Names are asked for at the perimeter of this tenant alone.
+    pub(super) tenant: Option<&'a str>,
+}
+
+impl Wanted<'_> {
+    /// Everything of these kinds.
+    pub(super) const fn all(kinds: &[Kind]) -> Wanted<'_> {
+        Wanted { kinds, tenant: None }
+    }
+
+    fn complete(self, inv: &Inventory) -> bool {
+        self.kinds.iter().all(|kind| complete(inv, *kind, self.tenant))
+    }
+
+    /// What is wanted in every detail, as far as it is known what there is.
+    fn known(self, inv: &Inventory) -> Demand {
+        let mut demand = Demand::default();
+        if self.kinds.contains(&Kind::Workloads) {
+            let vmids: BTreeSet<_> = inv.workloads.iter().map(|w| w.vmid).collect();
+            demand.vmids = vmids.into_iter().collect();
+        }
+        if self.kinds.contains(&Kind::Records) {
+            let named = inv.tenants.iter().filter(|t| self.tenant.is_none_or(|name| *t.name == *name));
+            demand.tenants = named.map(|t| Arc::clone(&t.name)).collect();
+        }
+        demand
+    }
+}
+
 /// Whether every source of `kind` has answered, failed, or is off.
 fn settled(inv: &Inventory, kind: Kind) -> bool {
     sources(kind)
@@ -59,8 +94,8 @@ fn settled(inv: &Inventory, kind: Kind) -> bool {
         .all(|h| !h.configured || h.observed_at.is_some() || h.error.is_some())
 }
 
-/// Whether everything that `kind` needs was read, or will not be.
-fn complete(inv: &Inventory, kind: Kind) -> bool {
+/// Whether everything that `kind` needs was read, or will not be; of names at the perimeter, those of `tenant`.
+fn complete(inv: &Inventory, kind: Kind, tenant: Option<&str>) -> bool {
     if !settled(inv, kind) {
         return false;
     }
@@ -72,7 +107,10 @@ fn complete(inv: &Inventory, kind: Kind) -> bool {
             !inv.workloads.iter().any(|w| unread(&w.address))
                 && !inv.vnets.iter().any(|v| unread(&v.subnets))
                 && names_read(inv)
+                && perimeter_read(inv)
         }
+        // What a source could not be asked is known after it was asked everything.
+        Kind::Sources => names_read(inv) && perimeter_read(inv),
         Kind::Vnets => {
             !inv.vnets.iter().any(|v| unread(&v.subnets) || v.nodes.iter().any(|(_, carries)| unread(carries)))
         }
@@ -80,13 +118,16 @@ fn complete(inv: &Inventory, kind: Kind) -> bool {
         Kind::Records => {
             !inv.workloads.iter().any(|w| unread(&w.address))
                 && names_read(inv)
-                && !inv.records.iter().any(|r| unread(&r.perimeter))
+                && !inv
+                    .records
+                    .iter()
+                    .any(|r| unread(&r.perimeter) && (tenant.is_none() || r.tenant.as_deref() == tenant))
         }
         // Edits of subnets are known only with the subnets.
         Kind::Pending => !inv.vnets.iter().any(|v| unread(&v.subnets)),
         // What a rule means is known with the aliases, which are read after the rules.
         Kind::Rules => !unread(&inv.perimeter.must_not_exist) && !inv.rules.iter().any(|r| unread(&r.touches)),
-        Kind::Vrfs | Kind::Snat | Kind::Sources | Kind::Forwards => true,
+        Kind::Vrfs | Kind::Snat | Kind::Forwards => true,
     }
 }
 
@@ -103,27 +144,25 @@ fn names_read(inv: &Inventory) -> bool {
             })
 }
 
+/// Whether every part of the perimeter was read, or will not be.
+fn perimeter_read(inv: &Inventory) -> bool {
+    let health = inv.sources.get(SourceId::Fw);
+    !health.configured || health.error.is_some() || !inv.perimeter.waits
+}
+
 fn unread<T>(seen: &Seen<T>) -> bool {
     matches!(seen, Err(Gap { kind: GapKind::NotRead, .. }))
 }
 
-/// What is wanted in every detail, as far as it is known what there is.
-fn known(inv: &Inventory, kind: Kind) -> Demand {
-    let vmids = if kind == Kind::Workloads { inv.workloads.iter().map(|w| w.vmid).collect() } else { BTreeSet::new() };
-    let tenants =
-        if kind == Kind::Records { inv.tenants.iter().map(|t| Arc::clone(&t.name)).collect() } else { Vec::new() };
-    Demand { vmids: vmids.into_iter().collect(), tenants, ..Demand::default() }
-}
-
-/// Waits for a picture that is complete for `kind`, at most `limit`; then takes what there is.
-pub(super) async fn picture(feed: &mut Feed, kind: Kind, limit: Duration) -> Arc<Inventory> {
-    let wanted = async {
+/// Waits for a picture that has everything `wanted`, at most `limit`; then takes what there is.
+pub(super) async fn picture(feed: &mut Feed, wanted: Wanted<'_>, limit: Duration) -> Arc<Inventory> {
+    let whole = async {
         let mut demand = Demand::default();
         // What waits for a cold start is read of those that are asked for: here, of all, as far as it is known which
         // those are. A hand-made VM is seen to be a tenant's by its configuration. So with names at the perimeter.
         loop {
-            let next = feed.inventory.wait_for(|inv| complete(inv, kind) || known(inv, kind) != demand).await;
-            match next.map(|inv| (complete(&inv, kind), known(&inv, kind))) {
+            let next = feed.inventory.wait_for(|inv| wanted.complete(inv) || wanted.known(inv) != demand).await;
+            match next.map(|inv| (wanted.complete(&inv), wanted.known(&inv))) {
                 Ok((false, more)) => demand = more,
                 _ => break,
             }
@@ -131,7 +170,7 @@ pub(super) async fn picture(feed: &mut Feed, kind: Kind, limit: Duration) -> Arc
         }
     };
     // Late is no failure: what was not read by then is unknown, and says so.
-    drop(tokio::time::timeout(limit, wanted).await);
+    drop(tokio::time::timeout(limit, whole).await);
     Arc::clone(&feed.inventory.borrow())
 }
 
@@ -275,7 +314,7 @@ mod tests {
         let shown = |inv: &Inventory| {
             let mut out = Vec::new();
             let code = show(&mut out, inv, Kind::Pending, None, Format::Json, now()).unwrap_or(Code::Usage);
-            (complete(inv, Kind::Pending), code)
+            (complete(inv, Kind::Pending, None), code)
         };
         assert_eq!(shown(&Sample::healthy().join()), (true, Code::Ok));
         let mut s = Sample::healthy();
@@ -354,7 +393,7 @@ mod tests {
     #[test]
     fn rules_and_forwards_are_the_sites_or_a_tenants() {
         let inv = Sample::healthy().join();
-        assert!(complete(&inv, Kind::Rules) && complete(&inv, Kind::Forwards));
+        assert!(complete(&inv, Kind::Rules, None) && complete(&inv, Kind::Forwards, None));
         let (code, all) = printed(&inv, Kind::Rules, None);
         let (touching, own) = printed(&inv, Kind::Rules, Some("eds"));
         assert_eq!((code, touching), (Code::Ok, Code::Ok));
@@ -378,9 +417,9 @@ mod tests {
             s.join()
         };
         let early = with(|| Gap::not_read("the alias list"));
-        assert!(!complete(&early, Kind::Rules));
+        assert!(!complete(&early, Kind::Rules, None));
         let denied = with(|| Gap::new(GapKind::Denied, "not permitted"));
-        assert!(complete(&denied, Kind::Rules));
+        assert!(complete(&denied, Kind::Rules, None));
         let (code, rules) = printed(&denied, Kind::Rules, None);
         let holes = rules["items"].as_array().expect("items").iter().filter(|r| r["touches"].is_null());
         assert!(holes.clone().all(|r| r["unknown"]["touches"] == "not permitted") && holes.count() > 0);

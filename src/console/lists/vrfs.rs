@@ -3,7 +3,7 @@
 use super::super::list::{Align, Cell, Column, Cx, ListDef, ListId, SortKey};
 use super::{big, by_class, diff_lines, fixed, gap_line, maybe, number, seen, word, words};
 use crate::console::widgets::format;
-use crate::inventory::{Class, Fact, Flow, Inventory, ObjectId, SourceId, Vrf};
+use crate::inventory::{Class, Fact, Flow, GapKind, Inventory, ObjectId, SourceId, Vrf};
 
 /// Definition.
 pub static DEF: ListDef = ListDef {
@@ -61,6 +61,10 @@ fn cell(cx: Cx<'_>, i: usize, key: &'static str) -> Cell {
         }),
         "conns" => seen(&v.flow, |flow| Cell::text(format::count_narrow(flow.total))),
         "rate" => seen(&v.flow, rate_cell),
+        // A rate needs two samples, like the one beside it.
+        "bytes" if v.flow.is_ok() && v.vnet_bytes_s.as_ref().is_err_and(|g| g.kind == GapKind::NotRead) => {
+            super::none()
+        }
         "bytes" => seen(&v.vnet_bytes_s, |b| Cell::text(format::byte_rate(*b))),
         "trend" => seen(&v.flow, |flow| Cell::text(format::trend(&flow.history))),
         _ => Cell::text(""),

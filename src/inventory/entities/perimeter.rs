@@ -148,4 +148,6 @@ pub struct PerimeterView {
     pub resolver: Seen<Mark>,
     /// pf refused the last rule set, in its words.
     pub rules_refused: Seen<Option<Arc<str>>>,
+    /// Whether some part waits to be read: rows are shown before what hardly changes was asked for.
+    pub waits: bool,
 }

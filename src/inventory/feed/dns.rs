@@ -132,7 +132,7 @@ impl Worker {
     fn want(&mut self, wishes: &mut Wishes) -> Arc<Inventory> {
         let picture = Arc::clone(&wishes.picture.borrow_and_update());
         let demand: Demand = wishes.demand.borrow_and_update().clone();
-        self.wanted = Wanted::of(&self.site, &picture, &demand);
+        self.wanted = Wanted::of(&self.site, &picture, &demand, self.reach.has_api());
         picture
     }
 

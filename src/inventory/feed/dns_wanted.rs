@@ -14,7 +14,7 @@ use crate::site::Site;
 pub(super) struct Holder {
     /// Forward and reverse zone.
     pub zones: [Name; 2],
-    /// Names of its workloads.
+    /// Names of its workloads, where they are asked for one by one.
     pub hosts: Vec<Host>,
     /// Whether it is on screen.
     pub shown: bool,
@@ -28,15 +28,20 @@ pub(super) struct Wanted {
 }
 
 impl Wanted {
-    /// What the picture and the screen ask for.
-    pub(super) fn of(site: &Site, picture: &Inventory, demand: &Demand) -> Self {
+    /// What the picture and the screen ask for. With an API names are asked for one by one only of who is on screen:
+    /// the others' are left out, since this is made anew for every picture.
+    pub(super) fn of(site: &Site, picture: &Inventory, demand: &Demand, has_api: bool) -> Self {
         let place = |t: &Tenant| demand.tenants.iter().position(|name| *name == t.name).unwrap_or(usize::MAX);
         let mut tenants: Vec<&Tenant> = picture.tenants.iter().collect();
         tenants.sort_by_key(|t| place(t));
-        let holder = |t: &Tenant| Holder {
-            zones: [Name::new(&t.forward_zone), Name::new(&t.reverse_zone)],
-            hosts: picture.workloads_of(t).iter().filter_map(|w| host(site, w)).collect(),
-            shown: place(t) != usize::MAX,
+        let holder = |t: &Tenant| {
+            let shown = place(t) != usize::MAX;
+            let workloads = if shown || !has_api { picture.workloads_of(t) } else { &[] };
+            Holder {
+                zones: [Name::new(&t.forward_zone), Name::new(&t.reverse_zone)],
+                hosts: workloads.iter().filter_map(|w| host(site, w)).collect(),
+                shown,
+            }
         };
         Self { holders: tenants.into_iter().map(holder).collect() }
     }
@@ -84,7 +89,11 @@ mod tests {
     #[test]
     fn what_is_on_screen_comes_first() {
         let demand = Demand { tenants: vec!["radio".into(), "eds".into()], ..Demand::default() };
-        let wanted = Wanted::of(&testing::site(), &testing::healthy(), &demand);
+        let wanted = Wanted::of(&testing::site(), &testing::healthy(), &demand, false);
+        let api = Wanted::of(&testing::site(), &testing::healthy(), &demand, true);
+        let zones = |wanted: &Wanted| wanted.holders.iter().map(|h| h.zones.clone()).collect::<Vec<_>>();
+        assert_eq!(zones(&api), zones(&wanted));
+        assert!(api.holders.iter().all(|h| h.shown != h.hosts.is_empty()), "names of who is on screen alone");
         let names: Vec<&str> = wanted.holders.iter().map(|h| h.zones[0].as_str()).collect();
         assert_eq!(names[..3], ["radio.mobile.deevnet.net", "eds.mobile.deevnet.net", "tdemo.mobile.deevnet.net"]);
         assert_eq!(wanted.holders.iter().filter(|h| h.shown).count(), 2);

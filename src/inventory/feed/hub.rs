@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 use tokio::sync::{mpsc, watch};
+use tokio::time::Instant;
 
 use super::super::entities::{Flows, Inventory};
 use super::super::join;
@@ -145,7 +146,10 @@ impl Hub {
                 self.take(update);
             }
             self.generation += 1;
-            self.out.send_replace(Arc::new(join(&self.site, &self.readings, self.generation)));
+            let begun = Instant::now();
+            let picture = Arc::new(join(&self.site, &self.readings, self.generation));
+            tracing::debug!(us = begun.elapsed().as_micros(), "joined");
+            self.out.send_replace(picture);
             // A sweep reports many times a second; a person sees no more than a few pictures of it.
             tokio::time::sleep(PICTURE).await;
         }

@@ -219,23 +219,7 @@ async fn resolver(client: &Client) -> Result<Arc<crate::backends::opnsense::mode
 
 /// Parts that an answering router refused or could not give, each said once.
 fn gaps(r: &FwReading) -> Vec<Gap> {
-    let whole = [
-        r.release.as_ref().err(),
-        r.system.as_ref().err(),
-        r.interfaces.as_ref().err(),
-        r.rules.as_ref().err(),
-        r.aliases.as_ref().err(),
-        r.routes.as_ref().err(),
-        r.kernel_routes.as_ref().err(),
-        r.gateways.as_ref().err(),
-        r.gateway_health.as_ref().err(),
-        r.source_nat.as_ref().err(),
-        r.forwards.as_ref().err(),
-        r.resolver.as_ref().err(),
-        r.resolver_state.as_ref().err(),
-        r.states.as_ref().err(),
-    ];
-    let mut out: Vec<Gap> = whole.into_iter().flatten().filter(|g| g.kind != GapKind::NotRead).cloned().collect();
+    let mut out: Vec<Gap> = r.holes().filter(|g| g.kind != GapKind::NotRead).cloned().collect();
     let within = |parts: &[NotRead]| parts.iter().map(|n| fw_gap(&n.why).about(n.what)).collect::<Vec<_>>();
     out.extend(r.rules.iter().flat_map(|set| within(&set.not_read)));
     out.extend(r.aliases.iter().flat_map(|all| within(&all.not_read)));

@@ -119,11 +119,11 @@ pub fn join(site: &Arc<Site>, readings: &Readings, generation: u64) -> Inventory
         tenants: Vec::new(),
         tenants_gap: cx.sdn().err(),
         workloads_gap: workloads.as_ref().err().cloned(),
-        workloads: workloads.unwrap_or_default(),
+        workloads: tight(workloads.unwrap_or_default()),
         vrfs,
         vnets,
         records_gap: names.records.as_ref().err().cloned(),
-        records: names.records.unwrap_or_default(),
+        records: tight(names.records.unwrap_or_default()),
         zones: names.zones,
         rules_gap: rules.as_ref().err().cloned(),
         rules: rules.unwrap_or_default(),
@@ -131,7 +131,7 @@ pub fn join(site: &Arc<Site>, readings: &Readings, generation: u64) -> Inventory
         forwards: forwards.unwrap_or_default(),
         perimeter,
         checkins_gap: checkins.as_ref().err().cloned(),
-        checkins: checkins.unwrap_or_default(),
+        checkins: tight(checkins.unwrap_or_default()),
         fabric,
         tasks: cx.pve.map_or_else(|| Err(cx.pve_gap("the task list")), |p| p.tasks.clone()),
         attention: Vec::new(),
@@ -143,6 +143,12 @@ pub fn join(site: &Arc<Site>, readings: &Readings, generation: u64) -> Inventory
     inv.tenants.sort_by(|a, b| (a.index, &a.name).cmp(&(b.index, &b.name)));
     inv.attention = attention::rows(&inv, readings);
     inv
+}
+
+/// Rows without room for more: a list that grew has nearly twice the room it needs, and several pictures live at once.
+fn tight<T>(mut rows: Vec<T>) -> Vec<T> {
+    rows.shrink_to_fit();
+    rows
 }
 
 /// Positions of the rows of `name` in a list that is sorted by tenant.

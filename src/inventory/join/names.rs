@@ -8,7 +8,7 @@ mod zones;
 use std::ops::Range;
 
 use super::super::entities::{Layer, Mark, RecordRow, Workload, WorkloadNames, ZoneRow};
-use super::super::hosts::host;
+use super::super::hosts::is_named;
 use super::super::readings::{Answer, DnsReading, QuestionKey};
 use super::super::source::{Gap, GapKind, Seen, SourceId};
 use super::super::{Class, Presence};
@@ -35,7 +35,7 @@ pub(super) fn join(cx: &Cx<'_>, workloads: &mut [Workload]) -> Names {
         };
     };
     let zones = zones::rows(cx, dns);
-    for w in workloads.iter_mut().filter(|w| host(cx.site, w).is_none()) {
+    for w in workloads.iter_mut().filter(|w| !is_named(w)) {
         w.names = none();
     }
     let mut records = Vec::new();

@@ -67,6 +67,7 @@ pub(super) fn joined(cx: &Cx<'_>) -> (Seen<Vec<RuleRow>>, PerimeterView) {
         route: concluded(None).and_then(|()| route::aggregate(cx, fw)),
         resolver: concluded(None).and_then(|()| resolver(fw)),
         rules_refused: concluded(None).and_then(|()| refused(fw)),
+        waits: fw.holes().any(|gap| gap.kind == GapKind::NotRead),
     };
     (rows, view)
 }
@@ -81,6 +82,7 @@ fn nothing(gap: &Gap) -> PerimeterView {
         route: Err(gap()),
         resolver: Err(gap()),
         rules_refused: Err(gap()),
+        waits: gap().kind == GapKind::NotRead,
     }
 }
 

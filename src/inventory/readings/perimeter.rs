@@ -82,4 +82,25 @@ impl FwReading {
             requests: 0,
         }
     }
+
+    /// Why parts are missing, one a part.
+    pub fn holes(&self) -> impl Iterator<Item = &Gap> {
+        let whole = [
+            self.release.as_ref().err(),
+            self.system.as_ref().err(),
+            self.interfaces.as_ref().err(),
+            self.rules.as_ref().err(),
+            self.aliases.as_ref().err(),
+            self.routes.as_ref().err(),
+            self.kernel_routes.as_ref().err(),
+            self.gateways.as_ref().err(),
+            self.gateway_health.as_ref().err(),
+            self.source_nat.as_ref().err(),
+            self.forwards.as_ref().err(),
+            self.resolver.as_ref().err(),
+            self.resolver_state.as_ref().err(),
+            self.states.as_ref().err(),
+        ];
+        whole.into_iter().flatten()
+    }
 }

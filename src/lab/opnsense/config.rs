@@ -309,7 +309,7 @@ fn forwards(ask: &Ask<'_>, kind: ForwardKind) -> Value {
     ask.grid(rows.map(row).collect())
 }
 
-fn forward_shown(forward: Option<&Forward>) -> Value {
+pub(super) fn forward_shown(forward: Option<&Forward>) -> Value {
     let kind = match forward.map(|forward| forward.kind) {
         Some(ForwardKind::Forward) => "forward",
         Some(ForwardKind::Dot) | None => "dot",

@@ -1,15 +1,13 @@
-//! What the perimeter says about itself: version, status, interfaces, kernel routes, states, resolver
-//! (facts/opnsense.md §2, §10).
+//! What the perimeter says about itself: version, status, interfaces, kernel routes, states (facts/opnsense.md §2, §10).
 
 use std::net::Ipv4Addr;
 
 use serde_json::{Map, Value, json};
 
 use super::Ask;
-use super::status;
-use crate::lab::names::{AUTHORITATIVE, backwards};
-use crate::lab::perimeter::{ForwardKind, Interface, Release};
-use crate::lab::{moment, names};
+use super::{pf, resolver, status};
+use crate::lab::moment;
+use crate::lab::perimeter::{Interface, Release};
 
 /// Host name of the perimeter.
 const HOST: &str = "dv02cor002p01.mobile.deevnet.net";
@@ -47,7 +45,8 @@ pub(super) fn read(ask: &Ask<'_>, name: &str, id: Option<&str>) -> Option<Value>
         "diagnostics/firewall/log_filters" => json!({"action": ["pass", "block", "rdr", "nat", "binat"],
             "interface_name": ask.perimeter.interfaces.iter().map(|i| i.description.as_str()).collect::<Vec<_>>(),
             "dir": ["in", "out"]}),
-        _ => return resolver(ask, name),
+        "diagnostics/firewall/pf_statistics" if id == Some("rules") => pf::rules(ask),
+        _ => return resolver::read(ask, name),
     })
 }
 
@@ -351,49 +350,4 @@ fn log(ask: &Ask<'_>) -> Value {
             "__spec__": columns, "label": "Default deny / state violation rule"})
     };
     (0..).take(limit.min(5)).map(row).collect()
-}
-
-fn resolver(ask: &Ask<'_>, name: &str) -> Option<Value> {
-    let resolver = &ask.perimeter.resolver;
-    let ok = |data: Value| json!({"status": "ok", "data": data});
-    let open = ask.perimeter.forwards.iter().filter(|f| f.enabled && f.kind == ForwardKind::Forward);
-    Some(match name {
-        "unbound/service/status" => json!({"status": if resolver.up { "running" } else { "stopped" },
-            "widget": {"caption_restart": "Restart", "caption_start": "Start", "caption_stop": "Stop"}}),
-        "unbound/diagnostics/listinsecure" => ok(open.map(|f| format!("{}.", f.domain)).collect()),
-        "unbound/diagnostics/listlocaldata" => {
-            let sets = resolver.local.rrsets.iter();
-            let row = |((name, kind), set): (&(String, String), &names::Rrset)| {
-                json!({"name": name, "ttl": set.ttl.to_string(), "type": "IN", "rrtype": kind,
-                    "value": set.served().next().unwrap_or_default()})
-            };
-            ok(sets.map(row).collect())
-        }
-        "unbound/diagnostics/dumpinfra" => {
-            let row = |f: &crate::lab::perimeter::Forward| {
-                let rtt = if ask.world.names.up { "376" } else { "120000" };
-                json!({"ip": AUTHORITATIVE, "host": format!("{}.", f.domain), "ttl": "600", "ping": "0", "var": "94",
-                    "rtt": rtt, "rto": rtt, "tA": "0", "tAAAA": "0", "tother": "0", "ednsknown": "1", "edns": "0",
-                    "delay": "0", "lame": true, "dnssec": "0", "rec": "0", "A": "0", "other": "0"})
-            };
-            ok(open.map(row).collect())
-        }
-        "unbound/diagnostics/stats" => {
-            let queries = ask.world.counter("unbound queries", 3000, ask.now);
-            let text = |n: u64| n.to_string();
-            let up = (ask.now - ask.world.booted).to_string();
-            ok(json!({"thread0": {"num": {"queries": text(queries)}},
-                "total": {"num": {"queries": text(queries), "cachehits": text(queries / 5 * 4),
-                    "cachemiss": text(queries - queries / 5 * 4)}},
-                "time": {"now": format!("{}.1", ask.now), "up": format!("{up}.0")}}))
-        }
-        "unbound/diagnostics/dumpcache" => ok(json!([])),
-        "diagnostics/dns/reverse_lookup" => {
-            let address = ask.query("address")?;
-            let owner = format!("{}.in-addr.arpa.", backwards(address));
-            let name = resolver.local.contents(&owner, "PTR").into_iter().next();
-            json!({address: name.map_or_else(|| address.to_owned(), |name| name.trim_end_matches('.').to_owned())})
-        }
-        _ => return None,
-    })
 }

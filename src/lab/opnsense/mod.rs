@@ -7,6 +7,8 @@ mod config;
 mod diagnostics;
 mod forms;
 mod options;
+mod pf;
+mod resolver;
 mod rules;
 mod status;
 

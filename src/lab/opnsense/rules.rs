@@ -42,7 +42,14 @@ const EMPTY: &[&str] = &[
 const NEWER: &[&str] = &["max-pkt-rate-number", "max-pkt-rate-seconds", "tcpflags_any", "divert-to"];
 
 /// An automatic or legacy rule: description, action, direction, protocol, interface id, group.
-struct Fixed(&'static str, &'static str, &'static str, &'static str, &'static str, u32);
+pub(super) struct Fixed(
+    pub(super) &'static str,
+    pub(super) &'static str,
+    pub(super) &'static str,
+    pub(super) &'static str,
+    pub(super) &'static str,
+    pub(super) u32,
+);
 
 const FIXED: &[Fixed] = &[
     Fixed("Default deny / state violation rule", "block", "in", "", "", 1),
@@ -215,11 +222,11 @@ fn row(ask: &Ask<'_>, rule: &Rule) -> Value {
 }
 
 /// The label of an automatic or legacy rule: 32 hexadecimal digits that follow from what it says.
-fn label(at: usize, fixed: &Fixed) -> String {
+pub(super) fn label(at: usize, fixed: &Fixed) -> String {
     digest_of(&format!("{at} {} {} {}", fixed.0, fixed.2, fixed.4)).chars().take(32).collect()
 }
 
-fn numbered() -> impl Iterator<Item = (usize, &'static Fixed)> {
+pub(super) fn numbered() -> impl Iterator<Item = (usize, &'static Fixed)> {
     FIXED.iter().chain([&LEGACY]).enumerate()
 }
 
@@ -285,7 +292,7 @@ fn statistics(ask: &Ask<'_>) -> Map<String, Value> {
     labels.into_iter().map(|(label, rules)| (label.clone(), counters(ask, &label, rules))).collect()
 }
 
-fn counters(ask: &Ask<'_>, label: &str, rules: u64) -> Value {
+pub(super) fn counters(ask: &Ask<'_>, label: &str, rules: u64) -> Value {
     let packets = ask.world.counter(&format!("pf {label}"), 900, ask.now);
     json!({"pf_rules": rules, "evaluations": packets * 9 + 11, "packets": packets, "bytes": packets * 512,
         "states": ask.world.number(&format!("states {label} {}", ask.now.div_euclid(30))) % 20})

@@ -5,10 +5,11 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 
 use super::super::super::entities::{Mark, Origin, RecordRow, Workload, WorkloadNames};
+use super::super::super::hosts::{Host, host};
 use super::super::super::readings::{Answer, COMPARED, DnsReading};
 use super::super::super::source::{Gap, GapKind, Seen};
 use super::super::{Cx, Seed, diff};
-use super::{PERIMETER, host, zones, zones_of};
+use super::{PERIMETER, zones, zones_of};
 use crate::backends::powerdns::Name;
 use crate::backends::powerdns::model::RrSet;
 use crate::inventory::Class;
@@ -43,11 +44,12 @@ struct Tenant<'a> {
 pub(super) fn of_tenant(cx: &Cx<'_>, dns: &DnsReading, seed: &Seed, workloads: &mut [Workload]) -> Vec<RecordRow> {
     let mut own: Vec<&mut Workload> = workloads.iter_mut().filter(|w| w.tenant == seed.name).collect();
     let mut dues = Dues::new();
-    for w in &own {
-        let Some(host) = host(cx.site, w) else { continue };
+    let hosts: Vec<Option<Host>> = own.iter().map(|w| host(cx.site, w)).collect();
+    for (w, host) in own.iter().zip(&hosts) {
+        let Some(host) = host else { continue };
         let pair = [
             ((host.fqdn.clone(), "A"), host.address.to_string()),
-            ((host.pointer, "PTR"), host.fqdn.as_str().to_owned()),
+            ((host.pointer.clone(), "PTR"), host.fqdn.as_str().to_owned()),
         ];
         for (key, value) in pair {
             dues.entry(key).or_insert_with(|| Due { values: Vec::new(), vmid: w.vmid }).values.push(value);
@@ -68,8 +70,8 @@ pub(super) fn of_tenant(cx: &Cx<'_>, dns: &DnsReading, seed: &Seed, workloads: &
     let tenant = Tenant { cx, dns, seed, dues, addresses, stale: super::stale(cx).is_some() };
     let mut marks = BTreeMap::new();
     let rows: Vec<RecordRow> = zones_of(cx, seed).iter().flat_map(|zone| tenant.zone(zone, &mut marks)).collect();
-    for w in &mut own {
-        let Some(host) = host(cx.site, w) else { continue };
+    for (w, host) in own.iter_mut().zip(hosts) {
+        let Some(host) = host else { continue };
         let mark = |key| marks.get(&key).cloned().unwrap_or_else(|| Err(Gap::not_read("its zone")));
         w.names = WorkloadNames { a: mark((host.fqdn, "A")), ptr: mark((host.pointer, "PTR")) };
     }
