@@ -127,6 +127,7 @@ fn said(failure: &Failure) -> String {
 
 fn run(cli: Cli) -> Result<Code, Failure> {
     let global = cli.global;
+    print::ask_ascii(global.ascii);
     let _log = open::log(&global)?;
     match cli.verb {
         None => screen::open(&global),

@@ -1,6 +1,7 @@
 //! Printers: tables made of the same columns as the screens, JSON and YAML documents.
 
 use std::io::Write;
+use std::sync::OnceLock;
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -40,8 +41,19 @@ const fn list_of(kind: Kind) -> ListId {
     }
 }
 
-/// Glyphs for stdout: ASCII where the locale is not UTF-8.
+/// Whether ASCII was asked for, set once from the arguments.
+static ASCII_ASKED: OnceLock<bool> = OnceLock::new();
+
+/// Takes note of `--ascii`, before anything is printed.
+pub(super) fn ask_ascii(asked: bool) {
+    ASCII_ASKED.get_or_init(|| asked);
+}
+
+/// Glyphs for stdout: ASCII where it was asked for, or the locale is not UTF-8.
 pub(super) fn glyphs() -> &'static Glyphs {
+    if ASCII_ASKED.get() == Some(&true) {
+        return &ASCII;
+    }
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(|k| std::env::var(k).ok().filter(|v| !v.is_empty()));
     let utf8 = locale.is_some_and(|l| l.to_ascii_uppercase().replace('-', "").contains("UTF8"));
     if utf8 { &UNICODE } else { &ASCII }

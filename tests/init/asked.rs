@@ -61,6 +61,10 @@ fn a_site_is_written_by_answering() {
     pty.wait_for("SHA-256  ");
     pty.wait_for("signed by nobody this host knows");
     pty.wait_for("openssl x509 -noout -fingerprint -sha256 -in /etc/pve/local/pve-ssl.pem");
+    // A choice without an answer leads back to the choice.
+    answer(&mut pty, "Whom to trust", "ca_file");
+    answer(&mut pty, "PEM file", "");
+    pty.wait_for("choose again");
     answer(&mut pty, "Whom to trust", "pin");
     answer(&mut pty, "Does the server itself say the same fingerprint", "yes");
     answer(&mut pty, "API token, whole", "");

@@ -154,22 +154,30 @@ pub(super) fn trust(session: &mut Session<'_>, section: &'static str) -> Result<
             "pin" => {
                 // Enter alone pins nothing: the operator says that it was compared, or types what the server said.
                 let found = shown.map(|tls| fingerprint_text(&tls.certificate.sha256));
-                return pin(session, section, found);
+                if pin(session, section, found)? {
+                    return Ok(());
+                }
             }
-            "ca_file" => return session.ask_needed(section, "ca_file"),
+            "ca_file" => {
+                if session.ask_once(section, "ca_file")? {
+                    return Ok(());
+                }
+            }
             "system" => return Ok(()),
             _ => {}
         }
     }
 }
 
-fn pin(session: &mut Session<'_>, section: &'static str, found: Option<String>) -> Result<(), Failure> {
+/// Whether a fingerprint was named.
+fn pin(session: &mut Session<'_>, section: &'static str, found: Option<String>) -> Result<bool, Failure> {
     if let Some(found) = found
         && session.choose("  Does the server itself say the same fingerprint", &["no", "yes"], "no")? == "yes"
     {
-        return session.set(section, 0, "fingerprint", &found).map_err(|e| Failure::plain(e.to_string()));
+        session.set(section, 0, "fingerprint", &found).map_err(|e| Failure::plain(e.to_string()))?;
+        return Ok(true);
     }
-    session.ask_needed(section, "fingerprint")
+    session.ask_once(section, "fingerprint")
 }
 
 fn show(session: &Session<'_>, section: &str, tls: &TlsSeen) {

@@ -207,12 +207,17 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// The same for a key that may be left out in general, and not here.
-    pub(super) fn ask_needed(&mut self, section: &'static str, key: &'static str) -> Result<(), Failure> {
-        while self.asks() && self.draft.get(section, 0, key).is_none() {
-            self.ask(section, 0, key, None)?;
+    /// Asks for a key that can be left out by choosing otherwise; whether it was answered, or nobody can be asked.
+    pub(super) fn ask_once(&mut self, section: &'static str, key: &'static str) -> Result<bool, Failure> {
+        if !self.asks() {
+            return Ok(true);
         }
-        Ok(())
+        self.ask(section, 0, key, None)?;
+        let answered = self.draft.get(section, 0, key).is_some();
+        if !answered {
+            self.say("  Nothing was named: choose again.");
+        }
+        Ok(answered)
     }
 
     /// One of a few words, by its first letter or whole; `default` where it is empty. Without anybody to ask: the default.

@@ -71,6 +71,12 @@ pub enum TargetError {
         /// What is wrong.
         why: String,
     },
+    /// Four numbers that are no address.
+    #[error("`{text}` is no address: each of its four numbers is 0 to 255")]
+    Address {
+        /// What was given.
+        text: String,
+    },
     /// An address has a name, and nothing else.
     #[error("an address is asked for its PTR, not for {kind}")]
     AddressType {
@@ -86,6 +92,7 @@ impl TargetError {
         match self {
             Self::Name(error) => error.help(),
             Self::Workload { .. } => "give TENANT/WORKLOAD, e.g. tdemo/app, an address, or a whole name",
+            Self::Address { .. } => "give an address such as 10.20.129.10, or a whole name",
             Self::AddressType { .. } => "leave the type out, or give a name",
         }
     }
@@ -103,6 +110,9 @@ impl Target {
                 None | Some(RecordType::PTR) => Ok(Self::of_name(site, DnsName::reverse(address), kind)),
                 Some(kind) => Err(TargetError::AddressType { kind }),
             };
+        }
+        if text.split('.').count() == 4 && text.bytes().all(|b| b.is_ascii_digit() || b == b'.') {
+            return Err(TargetError::Address { text: text.chars().take(80).collect() });
         }
         let name = match text.split_once('/') {
             Some((tenant, workload)) if !text.contains('.') => workload_name(site, tenant, workload)
@@ -189,6 +199,12 @@ mod tests {
         assert_eq!(address, parse("10.129.20.10.in-addr.arpa"));
         assert_eq!(address.kind, RecordType::PTR);
         assert!(matches!(address.place, Place::Reverse { index, .. } if index.get() == 1));
+    }
+
+    #[test]
+    fn four_numbers_are_an_address_or_nothing() {
+        let refused = Target::parse(&testing::site(), "10.20.129.999", None).unwrap_err();
+        assert!(matches!(&refused, TargetError::Address { text } if text == "10.20.129.999"), "{refused}");
     }
 
     #[test]
