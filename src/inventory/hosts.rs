@@ -25,9 +25,7 @@ pub(super) fn host(site: &Site, w: &Workload) -> Option<Host> {
     if w.origin != Origin::Ours || !is_label(&w.name) {
         return None;
     }
-    let configured = w.address.as_ref().ok().and_then(Option::as_deref);
-    let configured = configured.and_then(|text| text.split('/').next()?.parse().ok());
-    let address = configured.or(w.derived_address)?;
+    let address = w.own_address().ok().flatten().or(w.derived_address)?;
     Some(Host {
         fqdn: Name::new(&format!("{}.{}.{}", w.name, w.tenant, site.domain)),
         address,
