@@ -2,6 +2,9 @@
 //!
 //! The source is PowerDNS: a resolver that is dead leaves gaps, not a failed source.
 
+#[cfg(test)]
+mod tests;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -192,7 +195,7 @@ impl Worker {
         let of = |wanted: bool| all.iter().filter(move |(_, shown)| *shown == wanted).map(|(key, _)| key.clone());
         let mut due = self.authority.due(of(true), (self.since, Duration::ZERO), self.budget);
         let left = self.budget - due.len().min(self.budget);
-        due.extend(self.authority.due(of(false), (self.since, Duration::from_mins(1)), left));
+        due.extend(self.authority.due(of(false), (self.since, Duration::from_secs(60)), left));
         due.reverse();
         due
     }

@@ -19,13 +19,13 @@ const BATCH: usize = 2;
 /// Reads of zones that nobody looks at, a cycle: 62 tenants are read within half a minute, and no cycle is all sweep.
 pub(super) const SWEEP: usize = 100;
 /// How old version and settings may be.
-const SERVER_AGE: Duration = Duration::from_mins(5);
+const SERVER_AGE: Duration = Duration::from_secs(5 * 60);
 /// How old the names of keys may be.
-const KEYS_AGE: Duration = Duration::from_mins(1);
+const KEYS_AGE: Duration = Duration::from_secs(60);
 /// How old metadata may be, on screen and elsewhere: a change of them moves no serial (facts/dns.md §4).
-const METADATA_AGE: [Duration; 2] = [Duration::from_secs(30), Duration::from_mins(5)];
+const METADATA_AGE: [Duration; 2] = [Duration::from_secs(30), Duration::from_secs(5 * 60)];
 /// The same of records: what is written into the database by hand moves none either.
-const CONTENT_AGE: [Duration; 2] = [Duration::from_mins(5), Duration::from_mins(15)];
+const CONTENT_AGE: [Duration; 2] = [Duration::from_secs(5 * 60), Duration::from_secs(15 * 60)];
 /// How soon a zone that could not be read is tried again.
 const RETRY: Duration = Duration::from_secs(30);
 

@@ -22,7 +22,7 @@ const WAIT: Duration = Duration::from_secs(2);
 /// How long each of two tries may take that tell a server that lives from one that does not.
 const ALIVE: Duration = Duration::from_secs(1);
 /// How old an answer may be before it says nothing any more.
-const OLDEST: Duration = Duration::from_mins(3);
+const OLDEST: Duration = Duration::from_secs(3 * 60);
 
 /// Answers of one server.
 #[derive(Default)]
