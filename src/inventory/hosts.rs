@@ -30,9 +30,7 @@ fn address(w: &Workload) -> Option<Ipv4Addr> {
     if w.origin != Origin::Ours || !is_label(&w.name) {
         return None;
     }
-    let configured = w.address.as_ref().ok().and_then(Option::as_deref);
-    let configured = configured.and_then(|text| text.split('/').next()?.parse().ok());
-    configured.or(w.derived_address)
+    w.own_address().ok().flatten().or(w.derived_address)
 }
 
 /// What `w` ought to be called; `None` where [`is_named`] says no.

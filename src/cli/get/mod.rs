@@ -15,7 +15,7 @@ use super::print;
 use super::{Code, Failure, open};
 use crate::backends::proxmox::model::Change;
 use crate::inventory::feed::Feed;
-use crate::inventory::{Demand, Gap, GapKind, Inventory, Owner, Seen, SourceId, SourceStatus, VnetRow};
+use crate::inventory::{Demand, Gap, GapKind, Inventory, Owner, Seen, SourceId, SourceStatus, VnetRow, ZoneRow};
 use crate::runtime::clock;
 
 /// Runs the verb.
@@ -206,7 +206,7 @@ pub(super) fn show(
         Format::Table => print::table(out, inv, kind, tenant, &list, now)?,
         _ => print::document(out, &document(inv, kind, &list, now), format)?,
     }
-    Ok(code(inv, kind, &list, now))
+    Ok(code(inv, kind, tenant, &list, now))
 }
 
 /// Prints `kind` as JSON on one line, for watches. The code as in [`show`].
@@ -222,7 +222,7 @@ pub(super) fn show_line(
 ) -> Result<Code, Failure> {
     let list = items(inv, kind, tenant)?;
     writeln!(out, "{}", document(inv, kind, &list, now))?;
-    Ok(code(inv, kind, &list, now))
+    Ok(code(inv, kind, tenant, &list, now))
 }
 
 /// The items of a kind, of one tenant where one is named.
@@ -273,7 +273,7 @@ pub(super) fn known_tenant(inv: &Inventory, name: &str) -> Result<(), Failure> {
     Err(Failure::usage(format!("no tenant is called {name:?}"), help))
 }
 
-fn code(inv: &Inventory, kind: Kind, list: &Seen<Vec<Value>>, now: Timestamp) -> Code {
+fn code(inv: &Inventory, kind: Kind, tenant: Option<&str>, list: &Seen<Vec<Value>>, now: Timestamp) -> Code {
     let late = sources(kind)
         .iter()
         .any(|id| !matches!(inv.sources.get(*id).status(now), SourceStatus::Off | SourceStatus::Fresh));
@@ -288,6 +288,9 @@ fn code(inv: &Inventory, kind: Kind, list: &Seen<Vec<Value>>, now: Timestamp) ->
     // Those of a VNet that is being deleted go with it.
     let hidden = |v: &VnetRow| v.subnets.is_err() && v.change != Change::Deleted;
     let unknown = unknown || kind == Kind::Pending && inv.vnets.iter().any(hidden);
+    // Nobody knows which records a zone holds that could not be read.
+    let asked = |z: &ZoneRow| z.records_gap.is_some() && tenant.is_none_or(|name| z.tenant.as_deref() == Some(name));
+    let unknown = unknown || kind == Kind::Records && inv.zones.iter().any(|z| z.tenant.is_some() && asked(z));
     if late || refused || unknown { Code::Unknown } else { Code::Ok }
 }
 
@@ -351,6 +354,26 @@ mod tests {
         assert_eq!((code, &items[0]["unknown"]["state"]), (Code::Unknown, &json!("the list of check-ins has holes")));
     }
 
+    fn zone_of() -> crate::backends::powerdns::Name {
+        crate::backends::powerdns::Name::new("tdemo.mobile.deevnet.net")
+    }
+
+    #[test]
+    fn records_of_a_zone_that_could_not_be_read_end_with_3() {
+        let shown = |change: fn(&mut Sample, Gap), tenant: &str| {
+            let mut s = Sample::of(&[("tdemo".into(), 1, Vec::new()), ("eds".into(), 2, Vec::new())]);
+            change(&mut s, Gap::new(GapKind::Failed, "tdemo.mobile.deevnet.net: status 500"));
+            let mut out = Vec::new();
+            show(&mut out, &s.join(), Kind::Records, Some(tenant), Format::Json, now()).expect("a document")
+        };
+        let never: fn(&mut Sample, Gap) = |s, gap| drop(s.dns.content.insert(zone_of(), Err(gap)));
+        let again: fn(&mut Sample, Gap) = |s, gap| drop(s.dns.old.insert(zone_of(), gap));
+        assert_eq!(shown(|_, _| {}, "tdemo"), Code::Ok);
+        for change in [never, again] {
+            assert_eq!((shown(change, "tdemo"), shown(change, "eds")), (Code::Unknown, Code::Ok));
+        }
+    }
+
     #[test]
     fn an_owner_that_is_not_known_ends_with_3() {
         use crate::inventory::testing::registry::{all, with_registry};
@@ -358,7 +381,7 @@ mod tests {
             let inv = sample.join();
             let list = items(&inv, Kind::Tenants, None).expect("items");
             let first = list.as_ref().map(|l| l[0]["owner"].clone()).unwrap_or_default();
-            (code(&inv, Kind::Tenants, &list, now()), first)
+            (code(&inv, Kind::Tenants, None, &list, now()), first)
         };
         assert_eq!(shown(Sample::healthy()), (Code::Ok, json!("console")));
         let mut s = with_registry(Sample::healthy(), all());
@@ -370,7 +393,7 @@ mod tests {
     fn ends(sample: Sample, at: Timestamp) -> Code {
         let inv = sample.join();
         let list = items(&inv, Kind::Vnets, None).expect("items");
-        code(&inv, Kind::Vnets, &list, at)
+        code(&inv, Kind::Vnets, None, &list, at)
     }
 
     #[test]

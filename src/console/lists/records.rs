@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use jiff::SignedDuration;
 
-use super::super::list::{Align, Cell, Column, Cx, ListDef, ListId, SortKey};
+use super::super::list::{Align, Cell, Column, Cx, ListDef, ListId, Scope, SortKey};
 use super::{diff_lines, fixed, gap_line, maybe, none, number, or_none, word, words};
 use crate::console::widgets::format;
 use crate::inventory::{Class, Gap, GapKind, Inventory, ObjectId, RecordRow, SourceId, SourceStatus};
@@ -46,6 +46,16 @@ static OFF: LazyLock<Gap> =
 
 fn gap(inv: &Inventory) -> Option<&Gap> {
     if inv.sources.get(SourceId::Dns).configured { inv.records_gap.as_ref() } else { Some(&OFF) }
+}
+
+/// Why a zone in `scope` may hold records that nobody knows of.
+#[must_use]
+pub fn hole<'a>(inv: &'a Inventory, scope: &Scope) -> Option<&'a Gap> {
+    let of = |tenant: Option<&str>| match scope {
+        Scope::All => tenant.is_some(),
+        Scope::Tenant(name) => tenant == Some(&**name),
+    };
+    inv.zones.iter().filter(|z| of(z.tenant.as_deref())).find_map(|z| z.records_gap.as_ref())
 }
 
 /// The name as people say it: within its zone; of a pointer, the address from back to front.
@@ -176,4 +186,22 @@ fn authority_line(cx: Cx<'_>, r: &RecordRow) -> Vec<Cell> {
             |w| Cell::text(format!("name of {}/{}, VM {}", w.tenant, w.name, w.vmid)),
         ),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backends::powerdns::Name;
+    use crate::inventory::testing::Sample;
+
+    #[test]
+    fn a_tenant_whose_zone_could_not_be_read_is_not_without_records() {
+        let mut s = Sample::of(&[("tdemo".into(), 1, Vec::new()), ("eds".into(), 2, Vec::new())]);
+        let gap = Gap::new(GapKind::Failed, "status 500");
+        s.dns.content.insert(Name::new("eds.mobile.deevnet.net"), Err(gap.clone()));
+        let inv = s.join();
+        assert_eq!(hole(&inv, &Scope::Tenant("tdemo".into())), None);
+        assert_eq!(hole(&inv, &Scope::Tenant("eds".into())), Some(&gap));
+        assert_eq!(hole(&inv, &Scope::All), Some(&gap));
+    }
 }

@@ -99,6 +99,7 @@ impl<'m> Ctx<'m> {
             total: rows.total,
             shown: rows.order.len(),
             filter: rows.filter(),
+            hole: if rows.def.id == ListId::Records { lists::records::hole(self.inv(), &rows.scope) } else { None },
             refresh_key: &refresh,
         };
         state::saying(canvas, self.cx, &asked)

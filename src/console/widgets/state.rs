@@ -40,6 +40,8 @@ pub struct Asked<'a> {
     pub shown: usize,
     /// Filter in force.
     pub filter: &'a str,
+    /// Why there may be rows in scope that nobody knows of, although the source is well.
+    pub hole: Option<&'a Gap>,
     /// Key that reads again, empty where there is none.
     pub refresh_key: &'a str,
 }
@@ -53,7 +55,7 @@ pub fn saying(canvas: &Canvas<'_>, cx: Cx<'_>, asked: &Asked<'_>) -> Saying {
         let well = matches!(health.status(cx.now), SourceStatus::Fresh | SourceStatus::Off);
         (!well && (i == 0 || health.observed_at.is_none())).then_some((*id, health))
     });
-    let gap = (asked.def.gap)(cx.inv);
+    let gap = (asked.def.gap)(cx.inv).or(asked.hole.filter(|_| asked.total == 0));
     if let Some(gap) = gap.filter(|g| g.kind == GapKind::Off || bad.is_none()) {
         return gapped(canvas, gap);
     }

@@ -93,11 +93,15 @@ fn workload_address(inv: &Inventory, tenant: &str, workload: &str, kind: RecordT
         Err(none) => return none,
     };
     let found = inv.workloads_of(tenant).iter().find(|w| &*w.name == workload);
-    match (found.map(|w| (w.derived_address, w.ordinal)), &inv.workloads_gap) {
-        (Some((Some(address), Some(ordinal))), _) => Expected::Values {
+    match (found.map(|w| (w.own_address(), w)), &inv.workloads_gap) {
+        (Some((Ok(Some(address)), w)), _) => Expected::Values {
             values: vec![address.to_string()],
-            because: format!("index {}, ordinal {ordinal}", tenant.index),
+            because: match w.ordinal.filter(|_| w.derived_address == Some(address)) {
+                Some(ordinal) => format!("index {}, ordinal {ordinal}", tenant.index),
+                None => format!("address of VMID {}", w.vmid),
+            },
         },
+        (Some((Err(gap), w)), _) => Expected::Unknown { why: format!("address of VMID {}: {}", w.vmid, gap.why) },
         (Some(_), _) => nothing("its VM is outside the tenant's VMIDs: no address follows"),
         (None, Some(gap)) => Expected::Unknown { why: format!("workloads: {}", gap.why) },
         (None, None) => Expected::Nothing { why: format!("no workload of {} is called {workload}", tenant.name) },
@@ -112,8 +116,11 @@ fn address_name(site: &Site, inv: &Inventory, index: u8, address: Ipv4Addr, kind
         Ok(tenant) => tenant,
         Err(none) => return none,
     };
-    let found = inv.workloads_of(tenant).iter().find(|w| w.derived_address == Some(address));
-    match (found, &inv.workloads_gap) {
+    let own = inv.workloads_of(tenant);
+    let found = own.iter().find(|w| w.own_address() == Ok(Some(address)));
+    // One whose address was not read may have it.
+    let unread = own.iter().find_map(|w| w.own_address().err());
+    match (found, inv.workloads_gap.as_ref().or(unread.as_ref())) {
         (Some(workload), _) => Expected::Values {
             values: vec![format!("{}.{}.{}", workload.name, tenant.name, site.domain).to_ascii_lowercase()],
             because: format!("index {index}, VMID {}", workload.vmid),
@@ -162,6 +169,24 @@ mod tests {
     fn what_follows_from_nothing_is_not_unknown() {
         for text in ["tdemo/nobody", "example.com", "10.20.129.250", "10.20.191.10"] {
             assert!(matches!(expected(text, None), Expected::Nothing { .. }), "{text}: {:?}", expected(text, None));
+        }
+    }
+
+    #[test]
+    fn the_address_a_vm_has_is_expected_and_one_not_read_is_unknown() {
+        let mut inv = (*testing::healthy()).clone();
+        let target = |text: &str| Target::parse(&inv.site, text, None).unwrap();
+        let (name, has, derived) = (target("tdemo/app"), target("10.20.129.99"), target("10.20.129.10"));
+        let app = inv.workloads.iter_mut().find(|w| w.vmid == 2040).unwrap();
+        app.address = Ok(Some("10.20.129.99/24".into()));
+        let Expected::Values { values, .. } = expect(&inv.site, &inv, &name) else { panic!() };
+        assert_eq!(values, ["10.20.129.99"]);
+        assert!(matches!(expect(&inv.site, &inv, &has), Expected::Values { .. }));
+        assert!(matches!(expect(&inv.site, &inv, &derived), Expected::Nothing { .. }));
+        let app = inv.workloads.iter_mut().find(|w| w.vmid == 2040).unwrap();
+        app.address = Err(crate::inventory::Gap::not_read("its configuration"));
+        for target in [name, has, derived] {
+            assert!(matches!(expect(&inv.site, &inv, &target), Expected::Unknown { .. }), "{target:?}");
         }
     }
 

@@ -85,6 +85,8 @@ pub struct ZoneRow {
     pub unsigned_updates: Seen<bool>,
     /// Number of RRsets.
     pub rrsets: Seen<usize>,
+    /// Why its records are not the present ones: they were not read, or the last read failed.
+    pub records_gap: Option<Gap>,
     /// What differs from the derived values.
     pub diffs: Vec<FieldDiff>,
     /// Class.

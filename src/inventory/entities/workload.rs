@@ -75,3 +75,14 @@ pub struct Workload {
     /// How far its configuration came.
     pub checkin: Seen<Mark>,
 }
+
+impl Workload {
+    /// The address it has: the configured one, the derived one where its configuration says none.
+    ///
+    /// # Errors
+    /// Why its configuration is not known.
+    pub fn own_address(&self) -> Seen<Option<Ipv4Addr>> {
+        let configured = self.address.as_ref().map_err(Clone::clone)?.as_deref();
+        Ok(configured.and_then(|text| text.split('/').next()?.parse().ok()).or(self.derived_address))
+    }
+}

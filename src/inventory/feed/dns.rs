@@ -2,6 +2,9 @@
 //!
 //! The source is PowerDNS: a resolver that is dead leaves gaps, not a failed source.
 
+#[cfg(test)]
+mod tests;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -48,15 +51,31 @@ pub(super) struct Worker {
     perimeter: Answers,
     /// Why the perimeter is not asked any more in this cycle.
     resolver: Option<Gap>,
-    /// When the cycle began.
+    /// When the cycle began, for people and for ages.
     began: Timestamp,
+    since: Instant,
     /// Questions to the perimeter left in this cycle.
     left: usize,
     wanted: Wanted,
+    /// Questions to the authority that wait in this cycle, and how many it may still be asked; see [`Self::queue`].
+    waiting: Option<Vec<QuestionKey>>,
+    budget: usize,
+    /// What is compared; `None` when the screen, the picture or a zone changed since.
+    compared: Option<Vec<QuestionKey>>,
 }
 
 /// Nobody listens any more.
 struct Gone;
+
+/// What came of a wave of questions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Asked {
+    /// There was nothing to ask.
+    Nothing,
+    Some,
+    /// No answer to any.
+    Silence,
+}
 
 impl Worker {
     pub(super) fn new(
@@ -81,8 +100,12 @@ impl Worker {
             perimeter: Answers::default(),
             resolver: None,
             began: clock(),
+            since: Instant::now(),
             left: 0,
             wanted: Wanted::default(),
+            waiting: None,
+            budget: 0,
+            compared: None,
         }
     }
 
@@ -91,9 +114,9 @@ impl Worker {
         let mut last = None;
         loop {
             let answered = wishes.wished(SourceId::Dns);
-            self.began = (self.clock)();
+            (self.began, self.since) = ((self.clock)(), Instant::now());
             if last.replace(answered).is_some_and(|before| before != answered) {
-                self.api.read_anew(self.began);
+                self.api.read_anew();
             }
             let result = self.cycle(&mut wishes).await;
             let alive = result.is_ok();
@@ -122,7 +145,11 @@ impl Worker {
             let client = self.connect().await?;
             self.api.lists(&client, self.began).await?;
         } else {
-            self.ask_authority().await?;
+            let server = self.dns.dns;
+            let alive = queries::alive(server, false, &self.first(), &self.clock).await;
+            alive.map_err(|failure| Trouble::from(&failure))?;
+            self.authority.forget(Instant::now());
+            (self.waiting, self.budget) = (None, AUTHORITY);
         }
         self.publish().await.ok();
         Ok(())
@@ -132,7 +159,11 @@ impl Worker {
     fn want(&mut self, wishes: &mut Wishes) -> Arc<Inventory> {
         let picture = Arc::clone(&wishes.picture.borrow_and_update());
         let demand: Demand = wishes.demand.borrow_and_update().clone();
-        self.wanted = Wanted::of(&self.site, &picture, &demand, self.reach.has_api());
+        let wanted = Wanted::of(&self.site, &picture, &demand, self.reach.has_api());
+        if wanted != self.wanted {
+            self.wanted = wanted;
+            (self.waiting, self.compared) = (None, None);
+        }
         picture
     }
 
@@ -152,28 +183,39 @@ impl Worker {
         Ok(client)
     }
 
-    /// Everything that queries tell, as far as a cycle goes. The server's silence is the source's failure.
-    async fn ask_authority(&mut self) -> Result<(), Trouble> {
-        let server = self.dns.dns;
-        let all = self.wanted.authority();
+    /// A question that the authority of this site can answer.
+    fn first(&self) -> QuestionKey {
         let site = || (crate::backends::powerdns::Name::new(&self.site.domain), "SOA");
-        let first = all.first().map_or_else(site, |(key, _)| key.clone());
-        queries::alive(server, false, &first, &self.clock).await.map_err(|failure| Trouble::from(&failure))?;
-        let shown = all.iter().filter(|(_, shown)| *shown).map(|(key, _)| key.clone());
-        let mut due = self.authority.due(shown, self.began, AUTHORITY);
-        let minute = self.began - SignedDuration::from_mins(1);
-        let others = all.iter().filter(|(_, shown)| !*shown).map(|(key, _)| key.clone());
-        due.extend(self.authority.due(others, minute, AUTHORITY - due.len().min(AUTHORITY)));
-        while !due.is_empty() {
-            let wave: Vec<QuestionKey> = due.drain(..due.len().min(WAVE)).collect();
-            let asked = wave.len();
-            if self.authority.ask(server, false, wave, &self.clock).await == asked {
-                let failure = queries::alive(server, false, &first, &self.clock).await;
-                failure.map_err(|failure| Trouble::from(&failure))?;
-            }
+        self.wanted.authority().first().map_or_else(site, |(key, _)| key.clone())
+    }
+
+    /// What the authority is still asked in this cycle, the next question last: what is on screen, then the rest.
+    fn queue(&self) -> Vec<QuestionKey> {
+        let all = self.wanted.authority();
+        let of = |wanted: bool| all.iter().filter(move |(_, shown)| *shown == wanted).map(|(key, _)| key.clone());
+        let mut due = self.authority.due(of(true), (self.since, Duration::ZERO), self.budget);
+        let left = self.budget - due.len().min(self.budget);
+        due.extend(self.authority.due(of(false), (self.since, Duration::from_secs(60)), left));
+        due.reverse();
+        due
+    }
+
+    /// Asks the authority the next questions, a wave at a time, so that a name that meets silence keeps nobody waiting.
+    async fn ask_authority(&mut self) -> Asked {
+        if self.reach.has_api() {
+            return Asked::Nothing;
         }
-        self.authority.forget((self.clock)());
-        Ok(())
+        let mut waiting = self.waiting.take().unwrap_or_else(|| self.queue());
+        let mut wave = waiting.split_off(waiting.len().saturating_sub(WAVE));
+        self.waiting = Some(waiting);
+        wave.reverse();
+        let asked = wave.len();
+        if asked == 0 {
+            return Asked::Nothing;
+        }
+        self.budget -= asked.min(self.budget);
+        let silent = self.authority.ask(self.dns.dns, false, wave, &self.clock).await;
+        if silent == asked { Asked::Silence } else { Asked::Some }
     }
 
     /// Between cycles: zones batch by batch, then the perimeter; at once what is newly on screen.
@@ -182,10 +224,16 @@ impl Worker {
         let mut sweep = SWEEP;
         loop {
             let picture = self.want(wishes);
-            let more = alive && (self.read_zones(&mut sweep).await || self.ask_perimeter().await);
+            let asked = if alive { self.ask_authority().await } else { Asked::Nothing };
+            let more =
+                alive && (asked != Asked::Nothing || self.read_zones(&mut sweep).await || self.ask_perimeter().await);
             if more {
                 self.publish().await?;
-                if Instant::now() >= until || wishes.refresh.borrow().of(SourceId::Dns) != answered {
+                // The next cycle begins with whether the server lives.
+                if asked == Asked::Silence
+                    || Instant::now() >= until
+                    || wishes.refresh.borrow().of(SourceId::Dns) != answered
+                {
                     return Ok(());
                 }
                 continue;
@@ -211,13 +259,14 @@ impl Worker {
     async fn read_zones(&mut self, sweep: &mut usize) -> bool {
         let Some(client) = self.client.clone() else { return false };
         let zones = self.wanted.zones(&self.site, self.api.zones());
-        let now = (self.clock)();
+        let now = Instant::now();
         let jobs = self.api.batch(&zones, *sweep, now);
         if jobs.is_empty() {
             return false;
         }
         *sweep = sweep.saturating_sub(jobs.iter().filter(|job| !job.shown).count());
         self.api.read(&client, jobs, now).await;
+        self.compared = None;
         true
     }
 
@@ -240,12 +289,13 @@ impl Worker {
     /// Asks the perimeter the next questions; whether there were any. Its silence is found out once a cycle.
     async fn ask_perimeter(&mut self) -> bool {
         let Some(resolvers) = self.site.resolvers.clone() else { return false };
-        let compared = self.compared();
-        let due = self.perimeter.due(compared.into_iter(), self.began, self.left);
+        let compared = self.compared.take().unwrap_or_else(|| self.compared());
+        let due = self.perimeter.due(compared.iter().cloned(), (self.since, Duration::ZERO), self.left);
+        self.compared = Some(compared);
         if due.is_empty() {
             return false;
         }
-        let now = (self.clock)();
+        let now = Instant::now();
         if self.resolver.is_none() && self.left == PERIMETER {
             let alive = queries::alive(resolvers.ask, true, &queries::localhost(), &self.clock).await;
             self.resolver = alive.err().map(|failure| queries::dead_resolver(resolvers.perimeter, &failure));
@@ -267,7 +317,7 @@ impl Worker {
     }
 
     async fn publish(&self) -> Result<(), Gone> {
-        let now = (self.clock)();
+        let now = Instant::now();
         let mut reading = DnsReading::empty(self.began, self.reach);
         if self.reach.has_api() {
             self.api.fill(&mut reading);

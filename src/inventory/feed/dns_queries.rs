@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use jiff::{SignedDuration, Timestamp};
+use tokio::time::Instant;
 
 use super::Clock;
 use super::dns_trouble::gap_of;
@@ -22,27 +22,29 @@ const WAIT: Duration = Duration::from_secs(2);
 /// How long each of two tries may take that tell a server that lives from one that does not.
 const ALIVE: Duration = Duration::from_secs(1);
 /// How old an answer may be before it says nothing any more.
-const OLDEST: SignedDuration = SignedDuration::from_mins(3);
+const OLDEST: Duration = Duration::from_secs(3 * 60);
 
 /// Answers of one server.
 #[derive(Default)]
 pub(super) struct Answers {
-    kept: BTreeMap<QuestionKey, (Timestamp, Seen<Answer>)>,
+    kept: BTreeMap<QuestionKey, (Instant, Seen<Answer>)>,
     /// Queries made so far.
     pub queries: u64,
 }
 
 impl Answers {
-    /// Which of `keys` to ask next, the oldest first: those that were not asked since `since`.
+    /// Which of `keys` to ask next, the oldest first: those that were asked more than `age` before `began`.
     pub(super) fn due(
         &self,
         keys: impl Iterator<Item = QuestionKey>,
-        since: Timestamp,
+        (began, age): (Instant, Duration),
         most: usize,
     ) -> Vec<QuestionKey> {
         let asked = |key: &QuestionKey| self.kept.get(key).map(|(at, _)| *at);
-        let mut due: Vec<(Option<Timestamp>, QuestionKey)> =
-            keys.map(|key| (asked(&key), key)).filter(|(at, _)| at.is_none_or(|at| at < since)).collect();
+        let mut due: Vec<(Option<Instant>, QuestionKey)> = keys
+            .map(|key| (asked(&key), key))
+            .filter(|(at, _)| at.is_none_or(|at| began.saturating_duration_since(at) > age))
+            .collect();
         due.sort_by_key(|(at, _)| *at);
         due.truncate(most);
         due.into_iter().map(|(_, key)| key).collect()
@@ -64,27 +66,27 @@ impl Answers {
         for (key, said) in asked.await {
             self.queries += 1;
             silent += usize::from(matches!(&said, Err(Failure::TimedOut { .. })));
-            self.kept.insert(key, (clock(), said.map_err(|failure| gap_of(&failure))));
+            self.kept.insert(key, (Instant::now(), said.map_err(|failure| gap_of(&failure))));
         }
         silent
     }
 
     /// What `keys` leave unknown because of `gap`.
-    pub(super) fn leave(&mut self, keys: Vec<QuestionKey>, gap: &Gap, now: Timestamp) {
+    pub(super) fn leave(&mut self, keys: Vec<QuestionKey>, gap: &Gap, now: Instant) {
         for key in keys {
             self.kept.insert(key, (now, Err(gap.clone())));
         }
     }
 
     /// Answers that still say something.
-    pub(super) fn fresh(&self, now: Timestamp) -> BTreeMap<QuestionKey, Seen<Answer>> {
-        let fresh = self.kept.iter().filter(|(_, (at, _))| now.duration_since(*at) < OLDEST);
+    pub(super) fn fresh(&self, now: Instant) -> BTreeMap<QuestionKey, Seen<Answer>> {
+        let fresh = self.kept.iter().filter(|(_, (at, _))| now.saturating_duration_since(*at) < OLDEST);
         fresh.map(|(key, (_, seen))| (key.clone(), seen.clone())).collect()
     }
 
     /// Forgets what nobody asks for any more.
-    pub(super) fn forget(&mut self, now: Timestamp) {
-        self.kept.retain(|_, (at, _)| now.duration_since(*at) < OLDEST);
+    pub(super) fn forget(&mut self, now: Instant) {
+        self.kept.retain(|_, (at, _)| now.saturating_duration_since(*at) < OLDEST);
     }
 }
 

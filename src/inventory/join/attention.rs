@@ -334,7 +334,7 @@ fn names(inv: &Inventory, out: &mut Vec<Attention>) {
             out.push(of_names(t, class, what, ObjectId::DnsZone(Arc::clone(&first.zone))));
         }
         let gone = |zone: &str| inv.zones_of(t).iter().any(|z| *z.zone == *zone && z.exists == Ok(false));
-        let wrong = |r: &&RecordRow| r.workload.is_some() && super::names::is_wrong(r) && !gone(&r.zone);
+        let wrong = |r: &&RecordRow| super::names::is_wrong(r) && !gone(&r.zone);
         let wrong: Vec<&RecordRow> = inv.records_of(t).iter().filter(wrong).collect();
         let Some(first) = wrong.iter().max_by_key(|r| r.class) else { continue };
         let more = if wrong.len() > 1 { format!(", and {} more records", wrong.len() - 1) } else { String::new() };

@@ -289,6 +289,41 @@ pub(super) fn layer(cx: &Cx<'_>, seed: &Seed) -> Layer {
     Layer::known(Presence::Present, Class::Fine, "present")
 }
 
+/// Whether what follows from a tenant's index ought to be there already.
+pub(super) enum Due {
+    Yes,
+    /// It is not in the fabric, not applied there, or leaving.
+    NotYet,
+    /// What the fabric holds is old or hidden.
+    Unknown(Gap),
+}
+
+impl Due {
+    /// Class of something that is not there.
+    pub(super) const fn absent(&self) -> Class {
+        match self {
+            Self::Yes => Class::Fault,
+            Self::NotYet => Class::Absent,
+            Self::Unknown(_) => Class::Unknown,
+        }
+    }
+}
+
+pub(super) fn due(cx: &Cx<'_>, seed: &Seed) -> Due {
+    if let Some(stale) = cx.pve_stale() {
+        return Due::Unknown(stale);
+    }
+    if cx.sdn().is_ok_and(|sdn| is_leaving(sdn, &seed.name)) {
+        return Due::NotYet;
+    }
+    let layer = layer(cx, seed);
+    match (layer.presence, layer.gap) {
+        (Presence::Pending | Presence::Absent, _) => Due::NotYet,
+        (Presence::Unknown, Some(gap)) if cx.is_tenant(&seed.name).is_none() => Due::Unknown(gap),
+        _ => Due::Yes,
+    }
+}
+
 /// A few words for a difference, as the summary shows it.
 fn brief(d: &FieldDiff) -> String {
     match (d.field.as_str(), d.observed.as_str()) {

@@ -9,7 +9,8 @@ use std::sync::Arc;
 use super::super::entities::{ForwardRow, Layer};
 use super::super::source::{Gap, Seen};
 use super::super::{Class, FieldDiff, Presence};
-use super::{Cx, Seed, diff, fabric};
+use super::fabric::{self, Due};
+use super::{Cx, Seed, diff};
 use crate::backends::opnsense::model::{Forward, ForwardKind};
 use crate::site::numbering::TenantIndex;
 use crate::text::clean;
@@ -27,7 +28,7 @@ pub(super) fn rows(cx: &Cx<'_>) -> Seen<Vec<ForwardRow>> {
     let server = server(cx);
     let mut rows = Vec::new();
     let mut taken = vec![false; all.len()];
-    for wanted in cx.seeds.iter().flat_map(|seed| zones(cx, seed)) {
+    for wanted in cx.holders().flat_map(|seed| zones(cx, seed)) {
         let own: Vec<&Forward> = all
             .iter()
             .zip(&mut taken)
@@ -48,23 +49,19 @@ pub(super) fn rows(cx: &Cx<'_>) -> Seen<Vec<ForwardRow>> {
     Ok(rows)
 }
 
-/// The two zones of a tenant.
-fn zones<'a>(cx: &Cx<'_>, seed: &'a Seed) -> [Wanted<'a>; 2] {
+/// The zones of a tenant. An index is the fabric's: a tenant of the registry that claims one of it has no reverse zone.
+fn zones<'a>(cx: &Cx<'_>, seed: &'a Seed) -> Vec<Wanted<'a>> {
     let forward = format!("{}.{}", seed.name, cx.site.domain).to_ascii_lowercase();
     let reverse = cx.site.numbering.reverse_zone(seed.index).to_ascii_lowercase();
-    [Wanted { seed, zone: forward, reverse: false }, Wanted { seed, zone: reverse, reverse: true }]
+    let claimed = cx.is_tenant(&seed.name).is_none()
+        && cx.holders().find(|s| s.index == seed.index).is_some_and(|first| first.name != seed.name);
+    let reverse = (!claimed).then_some(Wanted { seed, zone: reverse, reverse: true });
+    std::iter::once(Wanted { seed, zone: forward, reverse: false }).chain(reverse).collect()
 }
 
 /// Where the perimeter must send questions. An address of this host's own loopback says nothing about that.
 fn server(cx: &Cx<'_>) -> Option<SocketAddr> {
     cx.site.powerdns.as_ref().map(|p| p.dns).filter(|dns| !dns.ip().is_loopback())
-}
-
-/// Whether the tenant is there already, so that its forwards ought to be.
-fn is_due(cx: &Cx<'_>, seed: &Seed) -> bool {
-    let layer = fabric::layer(cx, seed);
-    let leaving = cx.sdn().is_ok_and(|sdn| fabric::is_leaving(sdn, &seed.name));
-    !leaving && !matches!(layer.presence, Presence::Pending | Presence::Absent)
 }
 
 fn absent(cx: &Cx<'_>, wanted: &Wanted<'_>) -> ForwardRow {
@@ -77,7 +74,7 @@ fn absent(cx: &Cx<'_>, wanted: &Wanted<'_>) -> ForwardRow {
         enabled: None,
         description: Arc::from(""),
         diffs: Vec::new(),
-        class: if is_due(cx, wanted.seed) { Class::Fault } else { Class::Absent },
+        class: fabric::due(cx, wanted.seed).absent(),
         word: Arc::from("absent"),
     }
 }
@@ -125,7 +122,11 @@ fn tenants(cx: &Cx<'_>, wanted: &Wanted<'_>, f: &Forward, server: Option<SocketA
         }
         None => return ForwardRow { class: Class::Fine, word: "present".into(), ..row },
     };
-    let class = if is_due(cx, wanted.seed) { Class::Differs } else { Class::Info };
+    let class = match fabric::due(cx, wanted.seed) {
+        Due::Yes => Class::Differs,
+        Due::NotYet => Class::Info,
+        Due::Unknown(_) => Class::Unknown,
+    };
     ForwardRow { class, word: word.into(), ..row }
 }
 
@@ -164,7 +165,7 @@ fn nobodys(cx: &Cx<'_>, f: &Forward) -> ForwardRow {
     }
     match cx.sdn() {
         Err(_) => ForwardRow { class: Class::Unknown, word: "whose is unknown".into(), ..row },
-        Ok(_) if cx.seeds.iter().any(|s| f.domain.ends_with(&format!(".{}.{}", s.name, cx.site.domain))) => row,
+        Ok(_) if cx.holders().any(|s| f.domain.ends_with(&format!(".{}.{}", s.name, cx.site.domain))) => row,
         Ok(_) => ForwardRow { word: format!("left over: no {}", cx.anybody()).into(), ..row },
     }
 }
@@ -177,19 +178,28 @@ pub(super) fn layer(cx: &Cx<'_>, seed: &Seed, rows: &[ForwardRow], gap: Option<&
     if let Some(stale) = cx.fw_stale() {
         return Layer::unknown(stale);
     }
-    let missing: Vec<bool> = zones(cx, seed)
-        .into_iter()
+    if rows.is_empty() {
+        return Layer::unknown(Gap::not_read("its forwards"));
+    }
+    let wanted = zones(cx, seed);
+    let missing: Vec<bool> = wanted
+        .iter()
         .filter(|w| !rows.iter().any(|r| r.uuid.is_some() && *r.domain == *w.zone))
         .map(|w| w.reverse)
         .collect();
-    let due = is_due(cx, seed);
-    let class = if due { Class::Fault } else { Class::Absent };
+    let due = fabric::due(cx, seed);
+    if let Due::Unknown(gap) = &due
+        && (!missing.is_empty() || rows.iter().any(|r| r.class == Class::Unknown))
+    {
+        return Layer::unknown(gap.clone());
+    }
+    let class = due.absent();
     match missing.as_slice() {
         [] => {}
-        [_, _, ..] => return Layer::known(Presence::Absent, class, "absent"),
-        [reverse] => {
+        all if all.len() == wanted.len() => return Layer::known(Presence::Absent, class, "absent"),
+        [reverse, ..] => {
             let (word, zone) = if *reverse { ("no reverse forward", 1) } else { ("no forward", 0) };
-            let zone = zones(cx, seed).into_iter().nth(zone).map(|w| w.zone).unwrap_or_default();
+            let zone = wanted.get(zone).map(|w| w.zone.clone()).unwrap_or_default();
             let diffs = vec![diff(format!("forward {zone}"), "forward", "present", "–")];
             return Layer { diffs, ..Layer::known(Presence::Differs, class, word) };
         }

@@ -38,6 +38,8 @@ struct Cx<'a> {
     readings: &'a Readings,
     pve: Option<&'a PveReading>,
     seeds: &'a [Seed],
+    /// Tenants that only the registry knows: what other sources hold in their names is theirs.
+    registered: &'a [Seed],
 }
 
 impl Cx<'_> {
@@ -62,6 +64,11 @@ impl Cx<'_> {
     /// Whom an index may belong to, in words: where zones are hidden, nobody in sight is not nobody.
     fn anybody(&self) -> &'static str {
         if self.pve.is_some_and(|p| p.zones_hidden.is_some()) { "zone in sight" } else { "tenant" }
+    }
+
+    /// Everybody whose name and index something may bear: tenants of the fabric first.
+    fn holders(&self) -> impl Iterator<Item = &Seed> {
+        self.seeds.iter().chain(self.registered)
     }
 
     fn is_tenant(&self, zone: &str) -> Option<&Seed> {
@@ -102,7 +109,9 @@ fn diff(object: impl Into<String>, field: &str, expected: impl ToString, observe
 pub fn join(site: &Arc<Site>, readings: &Readings, generation: u64) -> Inventory {
     let pve = readings.pve.as_deref();
     let seeds = pve.and_then(|p| p.sdn.as_ref().ok()).map(|sdn| fabric::seeds(site, sdn)).unwrap_or_default();
-    let cx = Cx { site, readings, pve, seeds: &seeds };
+    let cx = Cx { site, readings, pve, seeds: &seeds, registered: &[] };
+    let registered = registry::only(&cx);
+    let cx = Cx { registered: &registered, ..cx };
     let mut workloads = workloads::rows(&cx);
     let checkins = checkins::rows(&cx, &workloads);
     checkins::mark(&cx, &mut workloads, &checkins);
@@ -137,8 +146,7 @@ pub fn join(site: &Arc<Site>, readings: &Readings, generation: u64) -> Inventory
         attention: Vec::new(),
     };
     let of = names.of.into_iter().chain(std::iter::repeat(0..0));
-    let only = registry::only(&cx);
-    let all = seeds.iter().chain(&only).zip(of);
+    let all = cx.holders().zip(of);
     inv.tenants = all.map(|(seed, records)| tenant(&cx, &inv, seed, records)).collect();
     inv.tenants.sort_by(|a, b| (a.index, &a.name).cmp(&(b.index, &b.name)));
     inv.attention = attention::rows(&inv, readings);
@@ -186,7 +194,7 @@ fn tenant(cx: &Cx<'_>, inv: &Inventory, seed: &Seed, records: std::ops::Range<u3
             stale.as_ref().or(inv.workloads_gap.as_ref()),
             cx.pve.and_then(|p| p.guests_hidden.as_ref()),
         ),
-        dns: names::layer(cx, &fabric, of_zones, of_records),
+        dns: names::layer(cx, seed, of_zones, of_records),
         resolver: forwards::layer(cx, seed, range_of(&inv.forwards, &forwards), inv.forwards_gap.as_ref()),
         bootstrap: checkins::layer(cx, range_of(&inv.checkins, &checkins), inv.checkins_gap.as_ref()),
         fabric: stale.map_or(fabric, Layer::unknown),

@@ -12,6 +12,7 @@ use super::super::hosts::is_named;
 use super::super::readings::{Answer, DnsReading, QuestionKey};
 use super::super::source::{Gap, GapKind, Seen, SourceId};
 use super::super::{Class, Presence};
+use super::fabric::{self, Due};
 use super::{Cx, Seed, source_gap};
 use crate::backends::powerdns::Name;
 
@@ -21,7 +22,7 @@ pub(super) struct Names {
     pub records: Seen<Vec<RecordRow>>,
     /// Zones in tenant order, those of nobody last.
     pub zones: Vec<ZoneRow>,
-    /// Positions of each tenant's records, in the order of the seeds: there may be tens of thousands.
+    /// Positions of each tenant's records, in the order of [`Cx::holders`]: there may be tens of thousands.
     pub of: Vec<Range<u32>>,
 }
 
@@ -40,7 +41,7 @@ pub(super) fn join(cx: &Cx<'_>, workloads: &mut [Workload]) -> Names {
     }
     let mut records = Vec::new();
     let mut of = Vec::with_capacity(cx.seeds.len());
-    for seed in cx.seeds {
+    for seed in cx.holders() {
         let at = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         let start = at(records.len());
         records.extend(records::of_tenant(cx, dns, seed, workloads));
@@ -64,19 +65,27 @@ fn mark_unknown(gap: &Gap, workloads: &mut [Workload]) {
     }
 }
 
-/// The letter D of a tenant; `fabric` says whether its names are due already.
-pub(super) fn layer(cx: &Cx<'_>, fabric: &Layer, own: &[ZoneRow], records: &[RecordRow]) -> Layer {
+/// The letter D of a tenant.
+pub(super) fn layer(cx: &Cx<'_>, seed: &Seed, own: &[ZoneRow], records: &[RecordRow]) -> Layer {
     let Some(dns) = cx.readings.dns.as_deref() else {
         return Layer::unknown(source_gap(cx.readings, SourceId::Dns, "the zones"));
     };
     if let Some(gap) = stale(cx) {
         return Layer::unknown(gap);
     }
-    if own.iter().all(|z| z.exists == Ok(false)) {
-        let waits = matches!(fabric.presence, Presence::Absent | Presence::Pending);
-        return Layer::known(Presence::Absent, if waits { Class::Absent } else { Class::Fault }, "zones missing");
+    if own.is_empty() {
+        return Layer::unknown(Gap::not_read("its zones"));
     }
-    let wrong: Vec<&RecordRow> = records.iter().filter(|r| r.workload.is_some() && is_wrong(r)).collect();
+    let gone = own.iter().filter(|z| z.exists == Ok(false)).count();
+    if gone > 0 {
+        match (fabric::due(cx, seed), gone == own.len()) {
+            (Due::Unknown(gap), _) => return Layer::unknown(gap),
+            (due, true) => return Layer::known(Presence::Absent, due.absent(), "zones missing"),
+            (Due::NotYet, false) => return Layer::known(Presence::Differs, Class::Absent, "zone missing"),
+            (Due::Yes, false) => {}
+        }
+    }
+    let wrong: Vec<&RecordRow> = records.iter().filter(|r| is_wrong(r)).collect();
     let diffs = own.iter().flat_map(|z| z.diffs.clone()).chain(wrong.iter().flat_map(|r| authority_diffs(r)));
     let class = own.iter().map(|z| z.class).chain(wrong.iter().map(|r| r.class)).max().unwrap_or(Class::Fine);
     if class >= Class::Differs {
@@ -110,7 +119,8 @@ fn unread(cx: &Cx<'_>, dns: &DnsReading, own: &[ZoneRow]) -> Option<Gap> {
         let keys = dns.reach.has_api().then(|| z.keys.as_ref().err().or(z.unsigned_updates.as_ref().err())).flatten();
         first.or(keys).cloned()
     };
-    guests_gap(cx).or_else(|| own.iter().find_map(hole))
+    let old = |z: &ZoneRow| dns.old.get(&Name::new(&z.zone)).cloned();
+    guests_gap(cx).or_else(|| own.iter().find_map(|z| hole(z).or_else(|| old(z))))
 }
 
 /// Why not all workloads are known, and with them the names that ought to be there.
@@ -119,9 +129,9 @@ fn guests_gap(cx: &Cx<'_>) -> Option<Gap> {
     cx.pve_stale().or_else(|| pve.resources.as_ref().err().cloned()).or_else(|| pve.guests_hidden.clone())
 }
 
-/// Whether the authority says something else than what is derived.
+/// Whether the authority is known to say something else than what is derived.
 pub(super) fn is_wrong(row: &RecordRow) -> bool {
-    authority_diffs(row).next().is_some()
+    row.workload.is_some() && row.class >= Class::Differs && authority_diffs(row).next().is_some()
 }
 
 /// Differences between authority and derivation, without those between servers.
@@ -150,7 +160,7 @@ pub(super) fn unread_names(cx: &Cx<'_>) -> WorkloadNames {
 /// The tenant's zones: forward, reverse. A reverse zone follows the index: where two hold one, it is the first's.
 fn zones_of(cx: &Cx<'_>, seed: &Seed) -> Vec<Name> {
     let forward = Name::new(&format!("{}.{}", seed.name, cx.site.domain));
-    let first = cx.seeds.iter().find(|s| s.index == seed.index).is_some_and(|s| s.name == seed.name);
+    let first = cx.holders().find(|s| s.index == seed.index).is_some_and(|s| s.name == seed.name);
     let reverse = first.then(|| Name::new(&cx.site.numbering.reverse_zone(seed.index)));
     std::iter::once(forward).chain(reverse).collect()
 }

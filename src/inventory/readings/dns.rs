@@ -33,6 +33,8 @@ pub struct DnsReading {
     /// Zone → its records, read again when its serial or its edited serial moved, and at times anyway: a zone missing
     /// here was not read yet.
     pub content: BTreeMap<Name, Seen<Arc<Zone>>>,
+    /// Zone → why its records are those of an earlier read: the last one failed.
+    pub old: BTreeMap<Name, Gap>,
     /// Zone → who may update it.
     pub metadata: BTreeMap<Name, Seen<Arc<ZoneMetadata>>>,
     /// TSIG keys by name, without secrets.
@@ -79,6 +81,7 @@ impl DnsReading {
             settings: Err(Gap::not_read("the settings of PowerDNS")),
             zones: Err(Gap::not_read("the zone list")),
             content: BTreeMap::new(),
+            old: BTreeMap::new(),
             metadata: BTreeMap::new(),
             keys: Err(Gap::not_read("the list of TSIG keys")),
             authority: BTreeMap::new(),

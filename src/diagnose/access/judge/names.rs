@@ -117,24 +117,31 @@ fn updates(api: &PowerDnsApi) -> Option<Check> {
     }
 }
 
-fn authority(asked: &[Asked]) -> Check {
+pub(super) fn authority(asked: &[Asked]) -> Check {
     let Some(first) = asked.first() else {
         return Check::new("authority", State::NotRun, "the site's domain cannot be asked for");
     };
     let Some(answer) = first.answer.got() else {
         return failed("authority", &first.answer).unwrap_or_else(|| Check::ok("authority", "answers"));
     };
-    let mut evidence = Vec::new();
+    let (mut evidence, mut heard) = (Vec::new(), None);
     for one in asked {
         if let Some(answer) = one.answer.got() {
             evidence.push(format!("{} SOA: {} in {}", one.name, answer.rcode, millis(answer.took)));
             if !answer.values(RecordType::SOA).is_empty() && answer.rcode == Rcode::NOERROR {
+                if !answer.flags.is_some_and(|flags| flags.aa) {
+                    heard = heard.or(Some(&one.name));
+                    continue;
+                }
                 return Check { evidence, ..Check::ok("authority", format!("answers for {}", one.name)) };
             }
         }
     }
     // It answers; whether for anything of the site, nobody here knows.
-    let text = format!("{} for {}, and no zone of the site is known to ask for", answer.rcode, first.name);
+    let text = match heard {
+        Some(name) => format!("answers for {name} without authority, as a cache does"),
+        None => format!("{} for {}, and no zone of the site is known to ask for", answer.rcode, first.name),
+    };
     let check = Check::new("authority", State::Unknown, text);
     Check { evidence, ..check }.help("Is dns in [powerdns] the authoritative server of the tenants' zones?")
 }

@@ -100,3 +100,23 @@ fn a_resolver_that_answers_is_well_whatever_it_knows_and_one_that_refuses_is_not
     assert_eq!(judged("perimeter", silent()).state, State::Fault);
     assert_eq!(judged("this host", silent()).state, State::Unknown, "the console does without it");
 }
+
+#[test]
+fn a_cache_is_no_authority() {
+    use crate::backends::dns::{Data, Flags, Record, RecordType};
+    let judged = |aa| {
+        let Tried::Got(mut answer) = heard(Rcode::NOERROR) else { panic!() };
+        let data = Data::Other("ns1.example hostmaster.example 7 10800 3600 604800 3600".into());
+        answer.answers = vec![Record { name: "mobile.example".into(), ttl: 60, kind: RecordType::SOA, data }];
+        answer.flags = Some(Flags { aa, ..Flags::default() });
+        let asked = Asked { server: None, name: "mobile.example".parse().unwrap(), answer: Tried::Got(answer) };
+        names::authority(&[asked])
+    };
+    assert_eq!(judged(true).state, State::Ok);
+    let check = judged(false);
+    assert_eq!(
+        (check.state, check.text.as_str()),
+        (State::Unknown, "answers for mobile.example without authority, as a cache does")
+    );
+    assert!(check.help.is_some());
+}

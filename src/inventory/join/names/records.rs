@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 
-use super::super::super::entities::{Mark, Origin, RecordRow, Workload, WorkloadNames};
+use super::super::super::entities::{Mark, RecordRow, Workload, WorkloadNames};
 use super::super::super::hosts::{Host, host};
 use super::super::super::readings::{Answer, COMPARED, DnsReading};
 use super::super::super::source::{Gap, GapKind, Seen};
@@ -18,6 +18,8 @@ use crate::inventory::Class;
 struct Due {
     values: Vec<String>,
     vmid: u32,
+    /// Why the address of its VM is not known: the derived one stands in, and another one is no finding.
+    unread: Option<Gap>,
 }
 
 type Dues = BTreeMap<(Name, &'static str), Due>;
@@ -52,17 +54,13 @@ pub(super) fn of_tenant(cx: &Cx<'_>, dns: &DnsReading, seed: &Seed, workloads: &
             ((host.pointer.clone(), "PTR"), host.fqdn.as_str().to_owned()),
         ];
         for (key, value) in pair {
-            dues.entry(key).or_insert_with(|| Due { values: Vec::new(), vmid: w.vmid }).values.push(value);
+            let due = dues.entry(key).or_insert_with(|| Due { values: Vec::new(), vmid: w.vmid, unread: None });
+            due.values.push(value);
+            due.unread = due.unread.take().or_else(|| w.address.as_ref().err().cloned());
         }
     }
-    let unread = super::guests_gap(cx).or_else(|| {
-        let strange = |w: &&&mut Workload| w.origin != Origin::Ours;
-        own.iter().filter(strange).find_map(|w| w.address.as_ref().err().cloned())
-    });
-    let bare = |w: &&mut Workload| {
-        let configured = w.address.as_ref().ok().and_then(Option::as_deref);
-        configured.and_then(|a| a.split('/').next()?.parse().ok()).or(w.derived_address)
-    };
+    let unread = super::guests_gap(cx).or_else(|| own.iter().find_map(|w| w.address.as_ref().err().cloned()));
+    let bare = |w: &&mut Workload| w.own_address().ok().flatten();
     let addresses = match unread {
         Some(gap) => Err(gap),
         None => Ok(own.iter().filter_map(bare).collect()),
@@ -108,13 +106,21 @@ impl Tenant<'_> {
                 (Ok(_), false) => self.asked(key),
             };
             let absent = if missing == Ok(true) { "no zone" } else { "absent" };
-            let mark = held.as_ref().map(|held| right(key.1, due, held, absent)).map_err(Clone::clone);
+            let mark = held.as_ref().map_err(Clone::clone);
+            let mark = mark.and_then(|held| self.judged(due, right(key.1, due, held, absent)));
             marks.insert(key.clone(), mark.clone());
             rows.push(self.row(zone, key, (held, mark)));
         }
         if rows.len() > held_rows {
             // The zone is in tree order already; what ought to be there goes between.
             rows.sort_by(|a, b| a.name.rsplit('.').cmp(b.name.rsplit('.')));
+        }
+        if let Some(gap) = self.dns.old.get(zone) {
+            for ((name, _), mark) in marks.iter_mut() {
+                if name.is_in(zone) {
+                    *mark = Err(gap.clone());
+                }
+            }
         }
         rows
     }
@@ -146,15 +152,24 @@ impl Tenant<'_> {
         let due = kind.and_then(|kind| Some(((set.name.clone(), kind), self.dues.get(&(set.name.clone(), kind))?)));
         let mark = match due {
             Some((key, due)) => {
-                let mark = right(key.1, due, &held, "absent");
-                marks.insert(key, Ok(mark.clone()));
+                let mark = self.judged(due, right(key.1, due, &held, "absent"));
+                marks.insert(key, mark.clone());
                 mark
             }
-            None => self.tenants_own(set, &held),
+            None => Ok(self.tenants_own(set, &held)),
         };
         match kind {
-            Some(kind) => self.row(zone, &(set.name.clone(), kind), (Ok(held), Ok(mark))),
-            None => self.row_of(zone, (&set.name, &set.kind, None), (Ok(held), Ok(mark)), not_compared()),
+            Some(kind) => self.row(zone, &(set.name.clone(), kind), (Ok(held), mark)),
+            None => self.row_of(zone, (&set.name, &set.kind, None), (Ok(held), mark), not_compared()),
+        }
+    }
+
+    /// What is wrong is so only while what is due is known.
+    fn judged(&self, due: &Due, mark: Mark) -> Seen<Mark> {
+        let unknown = || self.cx.pve_stale().or_else(|| due.unread.clone());
+        match unknown().filter(|_| mark.class >= Class::Differs) {
+            Some(gap) => Err(gap),
+            None => Ok(mark),
         }
     }
 
@@ -205,12 +220,17 @@ impl Tenant<'_> {
             if said.class >= Class::Differs {
                 diffs.push(diff(object, PERIMETER, shown(held), answer_words(answer)));
             }
-            let settled = class >= Class::Differs || &*word == NO_VM && said.class == Class::Fine;
+            // That both servers say the same settles nothing about whose it is.
+            let open = class == Class::Unknown || &*word == NO_VM;
+            let settled = class >= Class::Differs || mark.is_err() || open && said.class == Class::Fine;
             if !settled {
                 (class, word) = (said.class, said.word);
             }
         }
-        if self.stale || self.cx.pve_stale().is_some() && due.is_some() && diffs.iter().any(|d| d.field != PERIMETER) {
+        if let Some(gap) = self.dns.old.get(zone) {
+            (class, word) = (Class::Unknown, gap.word().into());
+        }
+        if self.stale || class == Class::Unknown && held.is_ok() && self.cx.pve_stale().is_some() {
             (class, word) = (Class::Unknown, "unknown".into());
         }
         let gap = held.as_ref().err().cloned();

@@ -7,7 +7,7 @@ use super::super::super::entities::ZoneRow;
 use super::super::super::hosts::is_ours;
 use super::super::super::readings::{Answer, DnsReading};
 use super::super::super::source::{Gap, GapKind, Seen};
-use super::super::{Cx, FieldDiff, Seed, diff};
+use super::super::{Cx, FieldDiff, Seed, diff, fabric};
 use super::zones_of;
 use crate::backends::powerdns::model::{ZoneHead, ZoneMetadata};
 use crate::backends::powerdns::{Knowledge, Name, Part};
@@ -17,7 +17,7 @@ use crate::inventory::Class;
 pub(super) fn rows(cx: &Cx<'_>, dns: &DnsReading) -> Vec<ZoneRow> {
     let mut rows: Vec<ZoneRow> = Vec::new();
     let mut owned = BTreeSet::new();
-    for seed in cx.seeds {
+    for seed in cx.holders() {
         for zone in zones_of(cx, seed) {
             rows.push(row(cx, dns, Some(seed), &zone));
             owned.insert(zone);
@@ -47,7 +47,8 @@ fn row(cx: &Cx<'_>, dns: &DnsReading, seed: Option<&Seed>, zone: &Name) -> ZoneR
     let facts = if dns.reach.has_api() { by_api(dns, zone) } else { by_queries(dns, zone) };
     let stale = super::stale(cx);
     let (mut diffs, mut class, mut word) = (Vec::new(), Class::Fine, "present".to_owned());
-    let hole = [facts.exists.as_ref().err(), facts.nameservers.as_ref().err(), facts.keys.as_ref().err()];
+    let old = dns.old.get(zone);
+    let hole = [facts.exists.as_ref().err(), old, facts.nameservers.as_ref().err(), facts.keys.as_ref().err()];
     if let Some(gap) = hole.into_iter().flatten().find(|gap| gap.kind != GapKind::Off) {
         (class, word) = (Class::Unknown, gap.word().to_owned());
     }
@@ -74,6 +75,7 @@ fn row(cx: &Cx<'_>, dns: &DnsReading, seed: Option<&Seed>, zone: &Name) -> ZoneR
         nameservers: facts.nameservers,
         keys: facts.keys,
         unsigned_updates: facts.unsigned,
+        records_gap: old.or(facts.rrsets.as_ref().err().filter(|gap| gap.kind != GapKind::Off)).cloned(),
         rrsets: facts.rrsets,
         diffs,
         class,
@@ -95,7 +97,7 @@ fn judge(
         out.push((class, words, diff(object.clone(), field, expected, observed)));
     };
     if facts.exists == Ok(false) {
-        found(Class::Fault, "zone missing", "zone", "present", "absent");
+        found(fabric::due(cx, seed).absent(), "zone missing", "zone", "present", "absent");
         return out;
     }
     if let Ok(kind) = &facts.kind
@@ -104,14 +106,16 @@ fn judge(
         found(Class::Differs, "kind differs", "kind", "native", kind);
     }
     if let Some(ns) = cx.site.powerdns.as_ref().and_then(|p| p.nameserver.as_deref()).map(Name::new) {
+        let old = dns.old.contains_key(zone);
         if let Ok(seen) = &facts.nameservers
+            && !old
             && seen.as_slice() != [ns.as_str()]
         {
             found(Class::Differs, "NS differs", "NS", ns.as_str(), &joined(seen));
         }
-        match &facts.primary {
-            Ok(None) => found(Class::Fault, "no SOA", "SOA", ns.as_str(), "–"),
-            Ok(Some(seen)) if seen != ns.as_str() => {
+        match facts.primary.as_ref().ok().filter(|_| !old) {
+            Some(None) => found(Class::Fault, "no SOA", "SOA", ns.as_str(), "–"),
+            Some(Some(seen)) if seen != ns.as_str() => {
                 found(Class::Differs, "SOA differs", "SOA MNAME", ns.as_str(), seen)
             }
             _ => {}
@@ -243,15 +247,23 @@ fn by_queries(dns: &DnsReading, zone: &Name) -> Facts {
 /// Whether the authority serves the zone of this SOA answer. It refuses questions about zones that it does not have.
 fn is_served(answer: &Answer) -> Seen<bool> {
     match answer.code.as_str() {
+        "REFUSED" | "NOTAUTH" => Ok(false),
+        "NOERROR" | "NXDOMAIN" if !answer.authoritative => Err(no_authority(answer)),
         "NOERROR" => Ok(!answer.records.is_empty()),
-        "REFUSED" | "NXDOMAIN" | "NOTAUTH" => Ok(false),
+        "NXDOMAIN" => Ok(false),
         other => Err(Gap::new(GapKind::Failed, format!("{} answers {other}", answer.server.ip()))),
     }
+}
+
+/// A cache or a forwarder says what it once heard, not what the zone holds (facts/dns.md §7).
+fn no_authority(answer: &Answer) -> Gap {
+    Gap::new(GapKind::Failed, format!("{} answers without authority: is it a cache?", answer.server.ip()))
 }
 
 /// Whether an answer says what is and what is not.
 pub(super) fn known(answer: &Answer) -> Seen<()> {
     match answer.code.as_str() {
+        "NOERROR" | "NXDOMAIN" if !answer.authoritative => Err(no_authority(answer)),
         "NOERROR" | "NXDOMAIN" | "REFUSED" => Ok(()),
         other => Err(Gap::new(GapKind::Failed, format!("{} answers {other}", answer.server.ip()))),
     }

@@ -110,3 +110,35 @@ fn a_tenant_of_the_registry_without_a_zone_is_a_row_of_its_own() {
     s.pve.sdn = Err(Gap::new(GapKind::Failed, "no"));
     assert!(s.join().tenants.is_empty());
 }
+
+#[test]
+fn what_other_sources_hold_of_a_registered_tenant_is_its_own() {
+    // Zones are hidden: only the registry tells of the healthy tenant tdemo.
+    let hidden = |change: fn(&mut Sample)| {
+        let mut s = with(all());
+        s.pve.zones_hidden = Some(Gap::new(GapKind::Denied, "the token lacks SDN.Audit"));
+        s.pve.sdn.as_mut().unwrap().zones.retain(|z| z.current().is_none_or(|z| z.zone != "tdemo"));
+        change(&mut s);
+        s.join()
+    };
+    let inv = hidden(|_| {});
+    let tdemo = inv.tenant("tdemo").unwrap();
+    assert_eq!((inv.zones_of(tdemo).len(), inv.forwards_of(tdemo).len()), (2, 2));
+    assert_eq!(tdemo.layers.resolver.presence, Presence::Present);
+    assert_eq!(tdemo.layers.dns.presence, Presence::Present);
+    assert!(inv.zones.iter().all(|z| z.tenant.is_some()));
+    // Whether anything is due is not known, so nothing that is missing is a fault.
+    let inv = hidden(|s| {
+        s.without_zone("tdemo.mobile.deevnet.net");
+        s.without_zone("129.20.10.in-addr.arpa");
+        let forwards: Vec<_> = s.fw.forwards.as_ref().unwrap().iter().skip(2).cloned().collect();
+        s.fw.forwards = Ok(forwards.into());
+    });
+    let tdemo = inv.tenant("tdemo").unwrap();
+    for layer in [&tdemo.layers.dns, &tdemo.layers.resolver] {
+        assert_eq!(layer.gap.as_ref().map(|g| g.kind), Some(GapKind::Denied), "{layer:?}");
+    }
+    assert!(inv.zones_of(tdemo).iter().all(|z| z.class == Class::Unknown));
+    assert!(inv.forwards_of(tdemo).iter().all(|f| f.class == Class::Unknown));
+    assert!(inv.attention.iter().all(|a| a.class <= Class::Unknown), "{:?}", inv.attention);
+}
