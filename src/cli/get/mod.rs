@@ -248,7 +248,9 @@ fn code(inv: &Inventory, kind: Kind, list: &Seen<Vec<Value>>, now: Timestamp) ->
         list.as_ref().map_or_else(|gap| gap.kind != GapKind::Off, |items| items.iter().any(|i| holes(i) && !off(i)));
     // Those of a VNet that is being deleted go with it.
     let hidden = |v: &VnetRow| v.subnets.is_err() && v.change != Change::Deleted;
-    let unknown = unknown || kind == Kind::Pending && inv.vnets.iter().any(hidden);
+    let unknown = unknown
+        || kind == Kind::Pending && inv.vnets.iter().any(hidden)
+        || kind == Kind::Forwards && inv.forwards.iter().any(|f| f.class == crate::inventory::Class::Unknown);
     if late || refused || unknown { Code::Unknown } else { Code::Ok }
 }
 
@@ -309,7 +311,7 @@ mod tests {
         let mut s = Sample::healthy();
         s.boot.holes = Some(Gap::new(GapKind::Failed, "line 3"));
         let (code, items) = shown(s, Some("radio"));
-        assert_eq!((code, &items[0]["unknown"]["state"]), (Code::Unknown, &json!("the list of check-ins has holes")));
+        assert_eq!((code, &items[0]["unknown"]["state"]), (Code::Unknown, &json!("line 3")));
     }
 
     #[test]
@@ -326,6 +328,19 @@ mod tests {
         assert_eq!(shown(with_registry(Sample::healthy(), all())), (Code::Ok, json!("registry")));
         s.fail(SourceId::Registry, GapKind::NoAnswer, "no answer", true);
         assert_eq!(shown(s), (Code::Unknown, Value::Null));
+    }
+
+    #[test]
+    fn parts_of_the_perimeter_that_are_old_end_with_3() {
+        let late = || Some(Gap::new(GapKind::NoAnswer, "late"));
+        let code = |kind, change: fn(&mut crate::inventory::FwReading, Option<Gap>)| {
+            let mut s = Sample::healthy();
+            change(&mut s.fw, late());
+            printed(&s.join(), kind, None).0
+        };
+        assert_eq!(code(Kind::Rules, |fw, gap| fw.rules_old = gap), Code::Unknown);
+        assert_eq!(code(Kind::Forwards, |fw, gap| fw.forwards_old = gap), Code::Unknown);
+        assert_eq!(code(Kind::Forwards, |fw, gap| fw.rules_old = gap), Code::Ok);
     }
 
     fn ends(sample: Sample, at: Timestamp) -> Code {
