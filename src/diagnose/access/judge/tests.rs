@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use super::super::facts::{Asked, Fault, FaultKind, SecretFacts, ServiceFacts, Tried};
+use super::super::facts::{Asked, Fault, FaultKind, OpnsenseFacts, SecretFacts, ServiceFacts, Tried};
 use super::super::{Check, Report, Source, State, Verdict};
-use super::{names, service};
+use super::{names, perimeter, service};
 use crate::backends::dns::{Answer, Rcode, Strays, Via};
 use crate::backends::http::{ClockSeen, HttpSeen, Look};
 use crate::site::model::Trust;
@@ -99,4 +99,20 @@ fn a_resolver_that_answers_is_well_whatever_it_knows_and_one_that_refuses_is_not
     };
     assert_eq!(judged("perimeter", silent()).state, State::Fault);
     assert_eq!(judged("this host", silent()).state, State::Unknown, "the console does without it");
+}
+
+#[test]
+fn all_privileges_are_there_only_where_each_was_tried() {
+    use crate::backends::opnsense::endpoints;
+    let fault = |kind| Tried::Failed(Fault { kind, why: "why".to_owned(), help: "help".to_owned() });
+    let whole = |second: Tried<()>| {
+        let tried = vec![(&endpoints::RULE, Tried::Got(())), (&endpoints::RULES_LISTED, second)];
+        let release = Tried::NotRun("not asked".to_owned());
+        let facts = OpnsenseFacts { service: plain("http://127.0.0.1"), release, tried };
+        perimeter::source(&facts).checks.iter().any(|c| c.what == "rights" && c.state == State::Ok)
+    };
+    assert!(whole(Tried::Got(())) && whole(fault(FaultKind::NotOffered)));
+    assert!(!whole(Tried::NotRun("no time left".to_owned())));
+    assert!(!whole(fault(FaultKind::Credential)) && !whole(fault(FaultKind::Right)));
+    assert!(!whole(fault(FaultKind::NoAnswer)));
 }
