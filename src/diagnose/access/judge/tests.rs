@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use super::super::facts::{Asked, Fault, FaultKind, OpnsenseFacts, SecretFacts, ServiceFacts, Tried};
+use super::super::facts::{Asked, Fault, FaultKind, ListFacts, OpnsenseFacts, SecretFacts, ServiceFacts, Tried};
 use super::super::{Check, Report, Source, State, Verdict};
 use super::{names, perimeter, service};
 use crate::backends::dns::{Answer, Rcode, Strays, Via};
@@ -115,4 +115,18 @@ fn all_privileges_are_there_only_where_each_was_tried() {
     assert!(!whole(Tried::NotRun("no time left".to_owned())));
     assert!(!whole(fault(FaultKind::Credential)) && !whole(fault(FaultKind::Right)));
     assert!(!whole(fault(FaultKind::NoAnswer)));
+}
+
+#[test]
+fn a_credential_is_accepted_only_where_a_list_came() {
+    let judged = |read: Tried<usize>| {
+        let source = service::listed("registry", &ListFacts { service: plain("http://127.0.0.1"), read });
+        source.checks.into_iter().find(|c| c.what == "credential").unwrap()
+    };
+    let fault = |kind| Tried::Failed(Fault { kind, why: "why".to_owned(), help: "help".to_owned() });
+    assert_eq!(judged(Tried::Got(3)).state, State::Ok);
+    assert_eq!(judged(fault(FaultKind::Credential)).state, State::Fault);
+    assert_eq!(judged(fault(FaultKind::NotOffered)).state, State::Off);
+    assert_eq!(judged(fault(FaultKind::Failed)).state, State::Unknown);
+    assert_eq!(judged(Tried::NotRun("no TLS".to_owned())).state, State::NotRun);
 }
