@@ -239,6 +239,8 @@ async fn ports_that_are_dead_or_silent_are_bounded_and_hold_nobody_up() {
     let tls = only(&document, "boot", "TLS");
     assert!(tls["text"].as_str().unwrap().contains("no progress within 2s"), "{tls}");
     assert_eq!(only(&document, "registry", "status")["text"], "HTTP 401 to GET /");
+    assert_eq!(only(&document, "registry", "credential")["state"], "fault");
+    assert_eq!(only(&document, "boot", "credential")["state"], "not run");
     assert_eq!(only(&document, "exit hyp1", "transport")["state"], "fault");
 }
 

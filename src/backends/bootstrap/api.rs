@@ -1,13 +1,15 @@
 //! The list over HTTP: pages of bounded size, at most [`MAX_PAGES`] of them, one after the other.
 
+use std::time::Duration;
+
 use reqwest::Method;
 use reqwest::header::{AUTHORIZATION, HeaderValue};
 use serde_json::Value;
 use zeroize::Zeroizing;
 
 use super::error::Error;
-use super::model::{Listing, MAX_RECORDS, Records};
-use super::{redact, wire};
+use super::model::{Gather, Listing, MAX_RECORDS};
+use super::{redact, wire, within};
 use crate::backends::http::{Access, HttpClient, Limits, Request};
 use crate::site::model::Trust;
 
@@ -17,6 +19,8 @@ pub const LIST: &str = "/v1/bootstrap/records";
 pub const PAGE: usize = 500;
 /// Requests of one listing at most: a service that gives a few records a page must not be asked for ever.
 const MAX_PAGES: usize = 100;
+/// Longest time of one listing, all its pages together.
+const LISTING: Duration = Duration::from_secs(60);
 
 /// A service that lists its records.
 #[derive(Debug, Clone)]
@@ -46,7 +50,11 @@ impl Api {
     }
 
     pub(super) async fn read(&self) -> Result<Listing, Error> {
-        let mut all = Records::default();
+        within(self.origin(), LISTING, self.pages()).await
+    }
+
+    async fn pages(&self) -> Result<Listing, Error> {
+        let mut all = Gather::default();
         let mut after: Option<String> = None;
         let mut number = 0;
         for _ in 0..MAX_PAGES {
@@ -62,17 +70,13 @@ impl Api {
                 }
             }
             let page = wire::page(self.origin(), &answer.body)?;
-            all.at = all.at.or(page.at);
+            all.at_first(page.at);
             for item in page.items {
                 number += 1;
-                match wire::record(number, item) {
-                    Ok(record) => all.items.push(record),
-                    Err(broken) => all.broken.push(broken),
-                }
+                all.take(wire::record(number, item));
             }
             if page.next.is_none() || number >= MAX_RECORDS {
-                all.cut = page.next.is_some();
-                return Ok(Listing::Records(all.newest()));
+                return Ok(Listing::Records(all.done(page.next.is_some())));
             }
             if page.next == after {
                 let what = "its pages lead in a circle".to_owned();
@@ -80,8 +84,7 @@ impl Api {
             }
             after = page.next;
         }
-        all.cut = true;
-        Ok(Listing::Records(all.newest()))
+        Ok(Listing::Records(all.done(true)))
     }
 }
 

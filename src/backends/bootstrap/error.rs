@@ -56,6 +56,14 @@ pub enum Error {
         /// Whether a right is missing.
         denied: bool,
     },
+    /// Reading took too long as a whole.
+    #[error("{place}: the list of check-ins was not whole after {limit:?}")]
+    TooSlow {
+        /// Origin or path.
+        place: String,
+        /// Longest time of one listing.
+        limit: std::time::Duration,
+    },
     /// The file is larger than what is read.
     #[error("{place} is larger than {limit} bytes")]
     FileTooLarge {
@@ -86,6 +94,7 @@ impl Error {
             }
             Self::File { denied: true, .. } => "Give your user the right to read the file.".to_owned(),
             Self::File { .. } => "Check the path of `file` in [bootstrap].".to_owned(),
+            Self::TooSlow { .. } => "Look at what holds it up: the service's load, or the file system.".to_owned(),
             Self::FileTooLarge { .. } => "Keep the newest record of each workload and drop the older ones.".to_owned(),
         }
     }

@@ -10,7 +10,9 @@ mod model;
 mod redact;
 mod wire;
 
+use std::future::Future;
 use std::path::Path;
+use std::time::Duration;
 
 use zeroize::Zeroizing;
 
@@ -26,6 +28,12 @@ pub use model::{
 
 /// What every list says it is.
 pub const SCHEMA: &str = "deevnet.bootstrap-records/v1";
+
+/// `work` on `place`, at most for `limit`.
+async fn within<T>(place: &str, limit: Duration, work: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
+    let late = |_| Error::TooSlow { place: place.to_owned(), limit };
+    tokio::time::timeout(limit, work).await.map_err(late)?
+}
 
 /// A source of check-ins.
 #[derive(Debug, Clone)]

@@ -165,22 +165,60 @@ pub struct Report {
     pub from: Option<String>,
 }
 
-impl Records {
-    /// The last record of each workload, in the order in which workloads appear first, within bounds.
-    pub(super) fn newest(mut self) -> Self {
-        let mut places = std::collections::HashMap::new();
-        let mut kept: Vec<Record> = Vec::with_capacity(self.items.len());
-        for record in self.items.drain(..) {
-            let at = *places.entry((record.tenant.clone(), record.workload.clone())).or_insert(kept.len());
-            match kept.get_mut(at) {
-                Some(older) => *older = record,
-                None => kept.push(record),
-            }
+/// Gathers records one by one and never holds more than a listing may tell.
+#[derive(Debug, Default)]
+pub(super) struct Gather {
+    all: Records,
+    places: std::collections::HashMap<(String, String), usize>,
+}
+
+impl Gather {
+    /// The source's own clock; what was said first counts.
+    pub(super) fn at_first(&mut self, at: Option<Timestamp>) {
+        self.all.at = self.all.at.or(at);
+    }
+
+    /// The source's own clock; what was said last counts.
+    pub(super) fn at_last(&mut self, at: Option<Timestamp>) {
+        self.all.at = at.or(self.all.at);
+    }
+
+    /// Takes a record: the last one of each workload stays, in the order in which workloads appear first.
+    pub(super) fn take(&mut self, read: Result<Record, Broken>) {
+        let record = match read {
+            Ok(record) => record,
+            Err(broken) if self.all.broken.len() < TOLD => return self.all.broken.push(broken),
+            Err(_) => return self.all.broken_more += 1,
+        };
+        let key = (record.tenant.clone(), record.workload.clone());
+        if let Some(older) = self.places.get(&key).and_then(|at| self.all.items.get_mut(*at)) {
+            *older = record;
+        } else if self.all.items.len() < MAX_RECORDS {
+            self.places.insert(key, self.all.items.len());
+            self.all.items.push(record);
+        } else {
+            self.all.cut = true;
         }
-        self.cut |= kept.len() > MAX_RECORDS;
-        kept.truncate(MAX_RECORDS);
-        self.broken_more = self.broken.len().saturating_sub(TOLD);
-        self.broken.truncate(TOLD);
-        Self { items: kept, ..self }
+    }
+
+    /// What was gathered; `cut` = the source had more to tell.
+    pub(super) fn done(self, cut: bool) -> Records {
+        Records { cut: cut || self.all.cut, ..self.all }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_makes_no_sense_is_bounded_while_it_is_read() {
+        let mut gather = Gather::default();
+        for number in 1..=1_000 {
+            gather.take(Err(Broken { number, why: "x".to_owned() }));
+            assert!(gather.all.broken.len() <= TOLD);
+        }
+        let read = gather.done(false);
+        assert_eq!((read.broken.len(), read.broken_more, read.cut), (TOLD, 1_000 - TOLD, false));
     }
 }

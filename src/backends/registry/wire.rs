@@ -59,7 +59,7 @@ fn list<T: serde::de::DeserializeOwned>(place: &str, key: &str, body: &[u8]) -> 
 /// Where it is no list of tenants.
 pub(super) fn tenants(place: &str, body: &[u8]) -> Result<Vec<Tenant>, Error> {
     let rows: Vec<RawTenant> = list(place, "tenants", body)?;
-    Ok(rows.into_iter().map(tenant).collect())
+    rows.into_iter().enumerate().map(|(i, row)| tenant(place, i + 1, row)).collect()
 }
 
 /// Reads the VRFs with a way out.
@@ -71,9 +71,10 @@ pub(super) fn egress(place: &str, body: &[u8]) -> Result<Vec<Egress>, Error> {
     Ok(rows.into_iter().map(|r| Egress { tenant: clean(&r.tenant), vrf: clean(&r.vrf) }).collect())
 }
 
-fn tenant(raw: RawTenant) -> Tenant {
+fn tenant(place: &str, number: usize, raw: RawTenant) -> Result<Tenant, Error> {
     let network = raw.network.as_ref();
-    Tenant {
+    let field = Field { place, number, tenant: &raw.name };
+    Ok(Tenant {
         name: clean(&raw.name),
         index: raw.index,
         status: match raw.status.as_deref() {
@@ -85,10 +86,29 @@ fn tenant(raw: RawTenant) -> Tenant {
         outcome: raw.outcome.as_deref().map(clean).filter(|o| !o.is_empty()),
         vrf_vni: network.and_then(|n| n.vrf_vni),
         vnet_vni: network.and_then(|n| n.vnet_vni_base),
-        subnet: network.and_then(|n| n.subnet.as_ref()?.parse().ok()),
-        gateway: network.and_then(|n| n.gateway.as_ref()?.parse().ok()),
+        subnet: field.read("network.subnet", network.and_then(|n| n.subnet.as_deref()))?,
+        gateway: field.read("network.gateway", network.and_then(|n| n.gateway.as_deref()))?,
         secrets_stored: raw.secrets_stored,
         steps: raw.steps.map(|steps| steps.into_iter().map(step).collect()),
+    })
+}
+
+/// Where a field stands: its tenant's number in the list, from 1, and name.
+struct Field<'a> {
+    place: &'a str,
+    number: usize,
+    tenant: &'a str,
+}
+
+impl Field<'_> {
+    /// The field `name`. One that is there and makes no sense is an error: left out, it would differ from nothing.
+    fn read<T: std::str::FromStr>(&self, name: &str, text: Option<&str>) -> Result<Option<T>, Error> {
+        let short = |text: &str| clean(text).chars().take(40).collect::<String>();
+        let wrong = |text: &str| Error::NotUnderstood {
+            place: self.place.to_owned(),
+            what: format!("tenant {} ({}): `{name}` is {:?}", self.number, short(self.tenant), short(text)),
+        };
+        text.map(|text| text.parse().map_err(|_| wrong(text))).transpose()
     }
 }
 
@@ -112,6 +132,18 @@ mod tests {
         assert_eq!((whole.vrf_vni, whole.subnet), (Some(10002), Some("10.20.130.0/24".parse().unwrap())));
         assert_eq!(whole.steps.as_ref().map(|s| s.iter().map(|s| s.ok).collect::<Vec<_>>()), Some(vec![true, false]));
         assert_eq!(tenants("x", br#"[{"name":"tdemo"}]"#).unwrap().len(), 1, "a bare list");
+    }
+
+    #[test]
+    fn a_field_that_makes_no_sense_is_named_and_not_left_out() {
+        for (network, field) in [
+            (r#"{"subnet":"10.20.130.0"}"#, "`network.subnet` is \"10.20.130.0\""),
+            (r#"{"gateway":"10.20.130.256"}"#, "`network.gateway` is \"10.20.130.256\""),
+        ] {
+            let body = format!(r#"{{"tenants":[{{"name":"tdemo"}},{{"name":"eds","network":{network}}}]}}"#);
+            let error = tenants("https://registry", body.as_bytes()).unwrap_err().to_string();
+            assert!(error.contains("tenant 2 (eds)") && error.contains(field), "{error}");
+        }
     }
 
     #[test]

@@ -9,8 +9,8 @@ use serde_json::{Map, Value, json};
 
 use crate::backends::registry::Step;
 use crate::inventory::{
-    Answer, CheckInEvent, CheckInRow, Class, Fact, FieldDiff, Flow, GapKind, Inventory, LastReport, Layer, Origin,
-    Owner, PendingEdit, RecordRow, Registration, Seen, Tenant, VnetRow, Vrf, Workload,
+    Answer, CheckInEvent, CheckInRow, Fact, FieldDiff, Flow, GapKind, Inventory, LastReport, Layer, Origin, Owner,
+    PendingEdit, RecordRow, Registration, Seen, Tenant, VnetRow, Vrf, Workload,
 };
 
 /// Puts a value, or `null` and the reason.
@@ -337,8 +337,8 @@ pub(super) fn checkin(c: &CheckInRow) -> Value {
         "next": c.next,
         "events": c.events.iter().map(event).collect::<Vec<_>>(),
     }));
-    if c.class == Class::Unknown {
-        item.unknown.insert("state", "the list of check-ins has holes".to_owned());
+    if let Some(gap) = &c.gap {
+        item.unknown.insert("state", gap.why.to_string());
     }
     item.done()
 }

@@ -291,6 +291,8 @@ fn code(inv: &Inventory, kind: Kind, tenant: Option<&str>, list: &Seen<Vec<Value
     // Nobody knows which records a zone holds that could not be read.
     let asked = |z: &ZoneRow| z.records_gap.is_some() && tenant.is_none_or(|name| z.tenant.as_deref() == Some(name));
     let unknown = unknown || kind == Kind::Records && inv.zones.iter().any(|z| z.tenant.is_some() && asked(z));
+    let unknown =
+        unknown || kind == Kind::Forwards && inv.forwards.iter().any(|f| f.class == crate::inventory::Class::Unknown);
     if late || refused || unknown { Code::Unknown } else { Code::Ok }
 }
 
@@ -351,7 +353,7 @@ mod tests {
         let mut s = Sample::healthy();
         s.boot.holes = Some(Gap::new(GapKind::Failed, "line 3"));
         let (code, items) = shown(s, Some("radio"));
-        assert_eq!((code, &items[0]["unknown"]["state"]), (Code::Unknown, &json!("the list of check-ins has holes")));
+        assert_eq!((code, &items[0]["unknown"]["state"]), (Code::Unknown, &json!("line 3")));
     }
 
     fn zone_of() -> crate::backends::powerdns::Name {
@@ -388,6 +390,19 @@ mod tests {
         assert_eq!(shown(with_registry(Sample::healthy(), all())), (Code::Ok, json!("registry")));
         s.fail(SourceId::Registry, GapKind::NoAnswer, "no answer", true);
         assert_eq!(shown(s), (Code::Unknown, Value::Null));
+    }
+
+    #[test]
+    fn parts_of_the_perimeter_that_are_old_end_with_3() {
+        let late = || Some(Gap::new(GapKind::NoAnswer, "late"));
+        let code = |kind, change: fn(&mut crate::inventory::FwReading, Option<Gap>)| {
+            let mut s = Sample::healthy();
+            change(&mut s.fw, late());
+            printed(&s.join(), kind, None).0
+        };
+        assert_eq!(code(Kind::Rules, |fw, gap| fw.rules_old = gap), Code::Unknown);
+        assert_eq!(code(Kind::Forwards, |fw, gap| fw.forwards_old = gap), Code::Unknown);
+        assert_eq!(code(Kind::Forwards, |fw, gap| fw.rules_old = gap), Code::Ok);
     }
 
     fn ends(sample: Sample, at: Timestamp) -> Code {

@@ -29,6 +29,8 @@ pub(super) fn all(session: &mut Session<'_>) -> Result<(), Failure> {
             "powerdns" => powerdns(session)?,
             "opnsense" => opnsense(session)?,
             "resolvers" => resolvers(session)?,
+            // A file of records has no service to ask.
+            "bootstrap" if session.draft.get("bootstrap", 0, "file").is_some() => {}
             "bootstrap" => service(session, "bootstrap", &["credential"])?,
             _ => service(session, "registry", &["token"])?,
         }

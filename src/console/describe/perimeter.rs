@@ -10,8 +10,14 @@ use crate::inventory::{Class, ForwardRow, Inventory, RuleRow, Touch};
 pub(super) fn rule(inv: &Inventory, r: &RuleRow) -> Sheet {
     let mut sheet = Sheet::new("rule", &format!("{} of {}", r.place, inv.rules.len()));
     sheet.state("state", "state", &r.word, r.class);
-    if let Some(why) = &r.must_not_exist {
-        sheet.state("must_not_exist", "must not exist", why, Class::Fault);
+    match &r.must_not_exist {
+        Ok(None) => {}
+        Ok(Some(why)) => {
+            sheet.state("must_not_exist", "must not exist", why, Class::Fault);
+        }
+        unknown @ Err(_) => {
+            sheet.seen("must_not_exist", "must not exist", unknown, |_| (String::new(), json!(null)));
+        }
     }
     sheet.fact("description", "description", &*r.description);
     sheet.fact("uuid", "uuid", &*r.uuid).fact("kind", "made by", lists::rule_kind(r.kind));

@@ -156,6 +156,9 @@ pub fn meaning(c: &CheckInRow) -> String {
             format!("{whose} runs {}; three reports were missed.", generation(c.applied))
         }
         (CheckInState::Applied, _) => format!("{whose} runs {}, as declared.", generation(c.applied)),
+        (CheckInState::None, Class::Unknown) if c.declared.is_some() => {
+            format!("Whether {whose} runs what is declared is not known.")
+        }
         (CheckInState::None, Class::Unknown) => format!("Whether anything is declared for {whose} is not known."),
         (CheckInState::None, _) => format!("Nothing is declared for {whose}: an empty machine is no fault."),
     }

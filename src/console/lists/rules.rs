@@ -150,7 +150,7 @@ fn sort_key(inv: &Inventory, i: usize, key: &'static str) -> SortKey {
 fn detail(cx: Cx<'_>, i: usize) -> Vec<Vec<Cell>> {
     let Some(r) = cx.inv.rules.get(i) else { return Vec::new() };
     let mut lines = Vec::new();
-    if let Some(why) = &r.must_not_exist {
+    if let Ok(Some(why)) = &r.must_not_exist {
         lines.push(vec![Cell::state(Class::Fault, format!("{why}: \"{}\"", r.description))]);
     }
     let kind = kind(r.kind);

@@ -1,11 +1,11 @@
 //! Asking everybody at once. No place waits for another, and each step has its own bound.
 
+mod lists;
 mod names;
 mod perimeter;
 pub mod proxmox;
 
 use std::future::Future;
-use std::path::Path;
 use std::time::Duration;
 
 use futures_util::future::join_all;
@@ -13,12 +13,12 @@ use jiff::Timestamp;
 use tokio::time::Instant;
 use zeroize::Zeroizing;
 
-use super::facts::{ExitFacts, Facts, Fault, FaultKind, SecretFacts, ServiceFacts, Tried};
+use super::facts::{ExitFacts, Facts, Fault, FaultKind, SecretFacts, Tried};
 use crate::backends::dns::{DnsName, RecordType};
 use crate::backends::exit_node::{Client as ExitClient, VrfQuestion};
 use crate::backends::http::{self, Limits, Look, Wait};
 use crate::site::Site;
-use crate::site::model::{BootstrapSite, ExitNodeSite, SecretSource, Transport, Trust};
+use crate::site::model::{ExitNodeSite, SecretSource, Transport, Trust};
 
 /// How the checks are made.
 pub struct Options<'a> {
@@ -44,34 +44,21 @@ impl Options<'_> {
 pub async fn collect(site: &Site, options: &Options<'_>) -> Facts {
     let at = (options.clock)();
     let exit_nodes = join_all(site.exit_nodes.iter().map(|node| exit_node(node, &site.domain, options)));
-    let (bootstrap, records) = match &site.bootstrap {
-        Some(BootstrapSite::Api { url, trust, credential }) => {
-            (Some(service_alone(("bootstrap", "credential"), url, trust, credential, options)), None)
-        }
-        Some(BootstrapSite::File(path)) => (None, Some((path.clone(), size(path)))),
-        None => (None, None),
-    };
-    let registry =
-        site.registry.as_ref().map(|r| service_alone(("registry", "token"), &r.url, &r.trust, &r.token, options));
-    let (proxmox, exit_nodes, mut powerdns, opnsense, resolvers, bootstrap, registry) = tokio::join!(
+    let records = when(lists::file(site).map(|path| lists::records(path, options)));
+    let (proxmox, exit_nodes, mut powerdns, opnsense, resolvers, bootstrap, records, registry) = tokio::join!(
         proxmox::facts(&site.proxmox, options),
         exit_nodes,
         when(site.powerdns.as_ref().map(|dns| names::powerdns(site, dns, options))),
         when(site.opnsense.as_ref().map(|fw| perimeter::facts(fw, options))),
         names::resolvers(site, options),
-        when(bootstrap),
-        when(registry),
+        lists::bootstrap(site, options),
+        records,
+        when(site.registry.as_ref().map(|r| lists::registry(r, options))),
     );
     if let (Some(seen), Some(dns)) = (&mut powerdns, &site.powerdns) {
         names::ask_for_a_tenant(site, dns, &proxmox, seen, options).await;
     }
     Facts { at, proxmox, exit_nodes, powerdns, opnsense, resolvers, bootstrap, records, registry }
-}
-
-/// Bytes of a file that can be read.
-fn size(path: &Path) -> Result<u64, String> {
-    let size = std::fs::File::open(path).and_then(|file| file.metadata()).map(|facts| facts.len());
-    size.map_err(|error| error.to_string())
 }
 
 async fn when<T>(work: Option<impl Future<Output = T>>) -> Option<T> {
@@ -103,26 +90,6 @@ fn closed(look: &Look) -> Option<String> {
             Some("its certificate is not trusted, so nothing is sent".to_owned())
         }
         _ => None,
-    }
-}
-
-/// A service whose API is not spoken here: reach, trust and status only.
-async fn service_alone(
-    (section, key): (&'static str, &'static str),
-    origin: &str,
-    trust: &Trust,
-    source: &SecretSource,
-    options: &Options<'_>,
-) -> ServiceFacts {
-    let began = Instant::now();
-    let (look, (secret, _)) = tokio::join!(options.look(origin, trust), secret(key, source));
-    ServiceFacts {
-        section,
-        origin: origin.to_owned(),
-        trust: trust.clone(),
-        secrets: vec![secret],
-        look: Tried::Got(look),
-        took: began.elapsed(),
     }
 }
 

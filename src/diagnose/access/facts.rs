@@ -14,7 +14,7 @@ use crate::backends::opnsense::Release;
 use crate::backends::opnsense::endpoints::Endpoint;
 use crate::backends::powerdns::model as pdns;
 use crate::backends::proxmox::model as pve;
-use crate::backends::{dns, exit_node, opnsense, powerdns, proxmox};
+use crate::backends::{bootstrap, dns, exit_node, opnsense, powerdns, proxmox, registry};
 use crate::site::SecretError;
 use crate::site::model::Trust;
 
@@ -128,6 +128,36 @@ impl From<&powerdns::Error> for Fault {
             Error::SourceRefused { .. } => FaultKind::Host,
             Error::NoApi { .. } => FaultKind::NotOffered,
             Error::Tunnel(_) | Error::TunnelLost { .. } | Error::TunnelFarEnd { .. } => FaultKind::NoAnswer,
+            _ => FaultKind::Failed,
+        };
+        Self { kind, why: error.to_string(), help: error.help() }
+    }
+}
+
+impl From<&bootstrap::Error> for Fault {
+    fn from(error: &bootstrap::Error) -> Self {
+        use bootstrap::Error;
+        let kind = match error {
+            Error::Http(inner) => return Self::from(inner),
+            Error::BadCredential => FaultKind::Configuration,
+            Error::Denied { status: 401, .. } => FaultKind::Credential,
+            Error::Denied { .. } | Error::File { denied: true, .. } => FaultKind::Right,
+            Error::File { .. } | Error::FileTooLarge { .. } => FaultKind::Configuration,
+            Error::TooSlow { .. } => FaultKind::NoAnswer,
+            _ => FaultKind::Failed,
+        };
+        Self { kind, why: error.to_string(), help: error.help() }
+    }
+}
+
+impl From<&registry::Error> for Fault {
+    fn from(error: &registry::Error) -> Self {
+        use registry::Error;
+        let kind = match error {
+            Error::Http(inner) => return Self::from(inner),
+            Error::BadToken => FaultKind::Configuration,
+            Error::Denied { status: 401, .. } => FaultKind::Credential,
+            Error::Denied { .. } => FaultKind::Right,
             _ => FaultKind::Failed,
         };
         Self { kind, why: error.to_string(), help: error.help() }
@@ -304,6 +334,15 @@ pub struct OpnsenseFacts {
     pub tried: Vec<(&'static Endpoint, Tried<()>)>,
 }
 
+/// A service of which one list is read.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ListFacts {
+    /// The service.
+    pub service: ServiceFacts,
+    /// How many entries its list has.
+    pub read: Tried<usize>,
+}
+
 /// Everything that was seen.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Facts {
@@ -320,9 +359,9 @@ pub struct Facts {
     /// The perimeter's resolver, the substrate's, and this host's.
     pub resolvers: Vec<(&'static str, Asked)>,
     /// Bootstrap service; `None` = off, or a file of records.
-    pub bootstrap: Option<ServiceFacts>,
-    /// File of bootstrap records: its path, its bytes or why it cannot be read; `None` = a service, or off.
-    pub records: Option<(PathBuf, Result<u64, String>)>,
+    pub bootstrap: Option<ListFacts>,
+    /// File of bootstrap records: its path and how many it holds; `None` = a service, or off.
+    pub records: Option<(PathBuf, Tried<usize>)>,
     /// Registry; `None` = off.
-    pub registry: Option<ServiceFacts>,
+    pub registry: Option<ListFacts>,
 }

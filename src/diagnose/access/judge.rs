@@ -23,8 +23,8 @@ pub fn judge(site: &Site, facts: &Facts) -> Report {
     sources.extend(facts.powerdns.iter().map(|dns| names::powerdns(site, dns)));
     sources.extend(facts.opnsense.as_ref().map(perimeter::source));
     sources.push(names::resolvers(site, facts));
-    for (name, service) in [("boot", &facts.bootstrap), ("registry", &facts.registry)] {
-        sources.extend(service.as_ref().map(|service| service::alone(name, service)));
+    for (name, list) in [("boot", &facts.bootstrap), ("registry", &facts.registry)] {
+        sources.extend(list.as_ref().map(|list| service::listed(name, list)));
     }
     sources.extend(facts.records.as_ref().map(|(path, read)| records(path, read)));
     sources.push(whole::source(site, facts));
@@ -32,13 +32,11 @@ pub fn judge(site: &Site, facts: &Facts) -> Report {
 }
 
 /// A file of bootstrap records.
-fn records(path: &std::path::Path, read: &Result<u64, String>) -> Source {
-    let check = match read {
-        Ok(bytes) => Check::ok("file", format!("{bytes} bytes")),
-        Err(why) => Check::new("file", State::Fault, crate::text::clean(why).into_owned())
-            .help("let whoever writes the records make it readable for this user"),
-    };
-    source("boot", crate::text::clean(&path.display().to_string()).into_owned(), std::time::Duration::ZERO, vec![check])
+fn records(path: &std::path::Path, read: &Tried<usize>) -> Source {
+    let check = failed("file", read);
+    let check = check.or_else(|| read.got().map(|n| Check::ok("file", format!("{n} check-ins"))));
+    let target = crate::text::clean(&path.display().to_string()).into_owned();
+    source("boot", target, std::time::Duration::ZERO, check.into_iter().collect())
 }
 
 impl Fault {

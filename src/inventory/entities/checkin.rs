@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
+use super::super::source::Gap;
 use super::Class;
 
 /// State of a workload's delivery. Declared in the order of precedence: when several hold, the first one is shown.
@@ -43,6 +44,8 @@ pub struct CheckInRow {
     pub state: CheckInState,
     /// Class.
     pub class: Class,
+    /// Why the state is unknown, where it is.
+    pub gap: Option<Gap>,
     /// State in words with what is late, e.g. `awaiting, late`.
     pub word: Arc<str>,
     /// Since when it is in that state, where known.

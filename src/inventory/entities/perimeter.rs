@@ -65,8 +65,8 @@ pub struct RuleRow {
     /// Whose traffic it touches: source or destination meets the transit network or the overlay. A source `any` of a
     /// rule for what comes in is what lies behind its interfaces.
     pub touches: Seen<Touch>,
-    /// Why it must not exist, where it must not (domain.md §2.2).
-    pub must_not_exist: Option<Arc<str>>,
+    /// Why it must not exist, where it must not (domain.md §2.2). Judged of what is saved and of what pf has.
+    pub must_not_exist: Seen<Option<Arc<str>>>,
     /// Must never be deleted: anti-lockout and the operators' own way in.
     pub protected: bool,
     /// Class.

@@ -23,7 +23,7 @@ pub(super) struct Worker {
 const fn kind(error: &Error) -> GapKind {
     match error {
         Error::Denied { .. } | Error::File { denied: true, .. } => GapKind::Denied,
-        Error::Http(_) | Error::Status { status: 502..=504, .. } => GapKind::NoAnswer,
+        Error::Http(_) | Error::TooSlow { .. } | Error::Status { status: 502..=504, .. } => GapKind::NoAnswer,
         _ => GapKind::Failed,
     }
 }

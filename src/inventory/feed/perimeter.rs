@@ -80,6 +80,16 @@ macro_rules! part {
     }};
 }
 
+/// Takes a part into its place. One that failed leaves what was read before, beside the reason; what a right is missing
+/// for is not shown.
+fn keep<T>(place: &mut Seen<T>, old: &mut Option<Gap>, seen: Seen<T>) {
+    *old = None;
+    match seen {
+        Err(gap) if place.is_ok() && gap.kind != GapKind::Denied => *old = Some(gap),
+        seen => *place = seen,
+    }
+}
+
 impl Worker {
     pub(super) fn new(client: Client, clock: &Clock, out: &mpsc::Sender<Update>) -> Self {
         Self {
@@ -150,11 +160,13 @@ impl Worker {
 
     /// What rows are made of.
     async fn rows(&mut self, slow: bool) -> Result<(), Error> {
-        part!(self.rules = rules(&self.client));
+        let seen = self.round.take(rules(&self.client).await)?;
+        keep(&mut self.reading.rules, &mut self.reading.rules_old, seen);
         if slow {
             part!(self.interfaces = self.client.interfaces());
         }
-        part!(self.forwards = self.client.forwards());
+        let seen = self.round.take(self.client.forwards().await)?.map(Into::into);
+        keep(&mut self.reading.forwards, &mut self.reading.forwards_old, seen);
         Ok(())
     }
 
@@ -219,7 +231,8 @@ async fn resolver(client: &Client) -> Result<Arc<crate::backends::opnsense::mode
 
 /// Parts that an answering router refused or could not give, each said once.
 fn gaps(r: &FwReading) -> Vec<Gap> {
-    let mut out: Vec<Gap> = r.holes().filter(|g| g.kind != GapKind::NotRead).cloned().collect();
+    let old = [r.rules_old.as_ref(), r.forwards_old.as_ref()].into_iter().flatten();
+    let mut out: Vec<Gap> = r.holes().chain(old).filter(|g| g.kind != GapKind::NotRead).cloned().collect();
     let within = |parts: &[NotRead]| parts.iter().map(|n| fw_gap(&n.why).about(n.what)).collect::<Vec<_>>();
     out.extend(r.rules.iter().flat_map(|set| within(&set.not_read)));
     out.extend(r.aliases.iter().flat_map(|all| within(&all.not_read)));
@@ -227,4 +240,29 @@ fn gaps(r: &FwReading) -> Vec<Gap> {
     let mut told = std::collections::BTreeSet::new();
     out.retain(|gap| told.insert(Arc::clone(&gap.why)));
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_that_failed_keeps_what_was_read_before_and_says_so() {
+        let (mut place, mut old) = (Ok(1), None);
+        let silent = Gap::new(GapKind::NoAnswer, "no answer");
+        keep(&mut place, &mut old, Err(silent.clone()));
+        assert_eq!((&place, &old), (&Ok(1), &Some(silent.clone())));
+        keep(&mut place, &mut old, Ok(2));
+        assert_eq!((&place, &old), (&Ok(2), &None));
+        let denied = Gap::new(GapKind::Denied, "not permitted");
+        keep(&mut place, &mut old, Err(denied.clone()));
+        assert_eq!((&place, &old), (&Err(denied), &None));
+        keep(&mut place, &mut old, Err(silent.clone()));
+        assert_eq!((place, old), (Err(silent), None), "there is nothing to keep");
+        let reading = FwReading {
+            rules_old: Some(Gap::new(GapKind::NoAnswer, "late")),
+            ..FwReading::empty(jiff::Timestamp::UNIX_EPOCH)
+        };
+        assert_eq!(gaps(&reading).iter().map(|g| &*g.why).collect::<Vec<_>>(), ["late"]);
+    }
 }

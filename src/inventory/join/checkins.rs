@@ -59,6 +59,9 @@ pub(super) fn rows(cx: &Cx<'_>, workloads: &Seen<Vec<Workload>>) -> Seen<Vec<Che
     }
     let silent = vms.iter().filter(|w| matches!(w.origin, Origin::Ours) && !told.contains(&w.vmid));
     rows.extend(silent.map(|w| undeclared(w, reading.holes.as_ref())));
+    if let Some(gap) = stale(cx) {
+        rows.iter_mut().for_each(|row| forget(row, &gap));
+    }
     let place: HashMap<&str, usize> = cx.seeds.iter().enumerate().map(|(i, s)| (&*s.name, i)).collect();
     let order = |r: &CheckInRow| (place.get(&*r.tenant).copied().unwrap_or(usize::MAX), r.vmid.unwrap_or(u32::MAX));
     rows.sort_by(|a, b| (order(a), &a.tenant, &a.workload).cmp(&(order(b), &b.tenant, &b.workload)));
@@ -97,6 +100,7 @@ fn row(cx: &Cx<'_>, case: &Case<'_>) -> CheckInRow {
         vmid: case.machine.vm.map(|vm| vm.vmid),
         state,
         class: words::class(state, flag),
+        gap: (flag == Some(judge::Flag::Untold)).then(untold),
         word: words::word(case, state, flag),
         since,
         applied: case.applied().and_then(|r| r.generation),
@@ -117,6 +121,16 @@ fn row(cx: &Cx<'_>, case: &Case<'_>) -> CheckInRow {
     }
 }
 
+/// Leaves of a row what the source said, and nothing that was concluded from it.
+fn forget(row: &mut CheckInRow, gap: &Gap) {
+    (row.state, row.class, row.word) = (CheckInState::None, Class::Unknown, "unknown".into());
+    (row.since, row.next, row.gap) = (None, "".into(), Some(gap.clone()));
+}
+
+fn untold() -> Gap {
+    Gap::new(GapKind::Failed, "its report names neither a generation nor a digest that could be compared")
+}
+
 /// A machine of which the source says nothing: nothing is declared, unless the list has holes.
 fn undeclared(w: &Workload, hole: Option<&Gap>) -> CheckInRow {
     let (class, word) = if hole.is_some() { (Class::Unknown, "unknown") } else { (Class::Absent, "none declared") };
@@ -126,6 +140,7 @@ fn undeclared(w: &Workload, hole: Option<&Gap>) -> CheckInRow {
         vmid: Some(w.vmid),
         state: CheckInState::None,
         class,
+        gap: hole.cloned(),
         word: word.into(),
         since: None,
         applied: None,
@@ -184,8 +199,8 @@ pub(super) fn layer(cx: &Cx<'_>, own: &[CheckInRow], gap: Option<&Gap>) -> Layer
     let words = format!("{alike} {}", kind(state, class));
     match class {
         Class::Unknown => {
-            let hole = cx.readings.boot.as_ref().and_then(|b| b.holes.clone());
-            let gap = hole.unwrap_or_else(|| Gap::not_read("its check-ins"));
+            let why = own.iter().filter(|r| r.class == class && r.state == state).find_map(|r| r.gap.clone());
+            let gap = why.unwrap_or_else(|| Gap::not_read("its check-ins"));
             Layer { words, ..Layer::unknown(gap) }
         }
         Class::Fine | Class::Info => Layer::known(Presence::Present, class, words),

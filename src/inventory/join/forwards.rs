@@ -46,6 +46,9 @@ pub(super) fn rows(cx: &Cx<'_>) -> Seen<Vec<ForwardRow>> {
     }
     let left = all.iter().zip(taken).filter(|(_, taken)| !taken).map(|(f, _)| f);
     rows.extend(left.map(|f| nobodys(cx, f)));
+    if cx.forwards_stale().is_some() {
+        rows.iter_mut().for_each(|row| (row.class, row.word) = (Class::Unknown, "unknown".into()));
+    }
     Ok(rows)
 }
 
@@ -175,7 +178,7 @@ pub(super) fn layer(cx: &Cx<'_>, seed: &Seed, rows: &[ForwardRow], gap: Option<&
     if let Some(gap) = gap {
         return Layer::unknown(gap.clone());
     }
-    if let Some(stale) = cx.fw_stale() {
+    if let Some(stale) = cx.forwards_stale() {
         return Layer::unknown(stale);
     }
     if rows.is_empty() {

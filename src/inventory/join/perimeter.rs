@@ -31,6 +31,18 @@ impl<'a> Cx<'a> {
     }
 }
 
+impl Cx<'_> {
+    /// Why the rules are old.
+    pub(super) fn rules_stale(&self) -> Option<Gap> {
+        self.fw_stale().or_else(|| self.readings.fw.as_ref()?.rules_old.clone())
+    }
+
+    /// Why the forwards are old.
+    pub(super) fn forwards_stale(&self) -> Option<Gap> {
+        self.fw_stale().or_else(|| self.readings.fw.as_ref()?.forwards_old.clone())
+    }
+}
+
 /// Rules in the order of evaluation, and the perimeter as a whole.
 pub(super) fn joined(cx: &Cx<'_>) -> (Seen<Vec<RuleRow>>, PerimeterView) {
     let fw = match cx.fw("the perimeter") {
@@ -49,12 +61,12 @@ pub(super) fn joined(cx: &Cx<'_>) -> (Seen<Vec<RuleRow>>, PerimeterView) {
         Err(gap) => (Err(gap.clone()), Err(gap)),
     };
     let whole = set.and_then(rules::complete);
-    let stale = cx.fw_stale();
+    let (stale, old) = (cx.fw_stale(), cx.rules_stale());
     let concluded = |gap: Option<&Gap>| gap.or(stale.as_ref()).map_or(Ok(()), |gap| Err(gap.clone()));
     let mut patterns = policy.patterns(&breaches, fw);
     for pattern in &mut patterns {
         // Found is found, whatever else there may be; absent is said of all rules or not at all.
-        let unsure = if pattern.found == Ok(0) { whole.as_ref().err() } else { None };
+        let unsure = if pattern.found == Ok(0) { whole.as_ref().err() } else { None }.or(old.as_ref());
         if let Err(gap) = concluded(unsure) {
             pattern.found = Err(gap);
         }
@@ -66,7 +78,7 @@ pub(super) fn joined(cx: &Cx<'_>) -> (Seen<Vec<RuleRow>>, PerimeterView) {
         patterns,
         route: concluded(None).and_then(|()| route::aggregate(cx, fw)),
         resolver: concluded(None).and_then(|()| resolver(fw)),
-        rules_refused: concluded(None).and_then(|()| refused(fw)),
+        rules_refused: concluded(old.as_ref()).and_then(|()| refused(fw)),
         waits: fw.holes().any(|gap| gap.kind == GapKind::NotRead),
     };
     (rows, view)

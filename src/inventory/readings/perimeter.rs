@@ -35,6 +35,8 @@ pub struct FwReading {
     pub interfaces: Seen<Arc<[Interface]>>,
     /// Filter rules in the order pf looks at them, with counters.
     pub rules: Seen<Arc<RuleSet>>,
+    /// Why `rules` are those of an earlier poll, if they are.
+    pub rules_old: Option<Gap>,
     /// Aliases, whose members rules mean.
     pub aliases: Seen<Arc<Aliases>>,
     /// Static routes as configured.
@@ -49,6 +51,8 @@ pub struct FwReading {
     pub source_nat: Seen<Arc<SourceNat>>,
     /// Forwards of the resolver.
     pub forwards: Seen<Arc<[Forward]>>,
+    /// Why `forwards` are those of an earlier poll, if they are.
+    pub forwards_old: Option<Gap>,
     /// The resolver's settings.
     pub resolver: Seen<Arc<ResolverSettings>>,
     /// Whether the resolver runs.
@@ -69,6 +73,7 @@ impl FwReading {
             system: Err(Gap::not_read("the perimeter's standing messages")),
             interfaces: Err(Gap::not_read("the interface list")),
             rules: Err(Gap::not_read("the rule set")),
+            rules_old: None,
             aliases: Err(Gap::not_read("the alias list")),
             routes: Err(Gap::not_read("the static routes")),
             kernel_routes: Err(Gap::not_read("the routes in force")),
@@ -76,6 +81,7 @@ impl FwReading {
             gateway_health: Err(Gap::not_read("the state of the gateways")),
             source_nat: Err(Gap::not_read("the source NAT rules")),
             forwards: Err(Gap::not_read("the resolver's forwards")),
+            forwards_old: None,
             resolver: Err(Gap::not_read("the resolver's settings")),
             resolver_state: Err(Gap::not_read("the resolver's state")),
             states: Err(Gap::not_read("the state table")),

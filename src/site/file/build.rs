@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
+use super::keys;
 use super::reader::{Fields, Reader};
 use super::report::Problem;
 use super::text_of;
@@ -68,21 +69,10 @@ fn whole<T>(section: Option<Option<T>>) -> Option<Option<T>> {
 
 /// Keys that are required because of what another key says.
 fn conditional_keys(reader: &mut Reader<'_>) {
-    let powerdns = reader.sections("powerdns").next().map(|fields| {
-        let wanted: &[&str] = match fields.get::<String>("mode").as_deref() {
-            Some("api") => &["url", "api_key"],
-            Some("tunnel") => &["url", "api_key", "tunnel"],
-            _ => &[],
-        };
-        (fields, wanted)
-    });
-    let bootstrap = reader.sections("bootstrap").next().map(|fields| {
-        let wanted: &[&str] = if fields.was_given("file") { &[] } else { &["url", "credential"] };
-        (fields, wanted)
-    });
-    let absent: Vec<_> = powerdns
+    let absent: Vec<_> = ["powerdns", "bootstrap"]
         .into_iter()
-        .chain(bootstrap)
+        .filter_map(|section| reader.sections(section).next().map(|fields| (section, fields)))
+        .map(|(section, fields)| (fields, keys::wanted(section, |key| fields.get(key), |key| fields.was_given(key))))
         .flat_map(|(fields, wanted)| wanted.iter().map(move |key| (fields, key)))
         .filter(|(fields, key)| !fields.was_given(key))
         .map(|(fields, key)| (fields.section, key))

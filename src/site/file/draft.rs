@@ -7,7 +7,7 @@ use std::path::Path;
 use toml::de::DeValue;
 
 use super::base;
-use super::keys::{Key, Kind, Need, SITE, Section, Shape};
+use super::keys::{Key, Kind, Need, SITE, Section, Shape, wanted};
 use super::values::{Value, convert};
 use crate::site::model::{SecretSource, Transport, Trust};
 use crate::site::text::nearest;
@@ -223,12 +223,12 @@ impl Draft {
         if self.get(section.name, number, key.name).is_some() {
             return false;
         }
-        let by_mode: &[&str] = match self.text_of("powerdns", 0, "mode").as_deref() {
-            Some("api") => &["url", "api_key"],
-            Some("tunnel") => &["url", "api_key", "tunnel"],
-            _ => &[],
-        };
-        key.need == Need::Required || (section.name == "powerdns" && by_mode.contains(&key.name))
+        let wanted = wanted(
+            section.name,
+            |key| self.text_of(section.name, number, key),
+            |key| self.get(section.name, number, key).is_some(),
+        );
+        key.need == Need::Required || wanted.contains(&key.name)
     }
 
     /// The file.
@@ -315,6 +315,13 @@ mod tests {
         let missing: Vec<&str> = draft.missing().iter().map(|(_, _, key)| key.name).collect();
         assert_eq!(missing, ["url", "api_key", "tunnel", "dns"]);
         draft.leave_out("powerdns");
+        draft.set("bootstrap", 0, "plaintext", "true", Path::new(PATH)).unwrap();
+        let missing: Vec<&str> = draft.missing().iter().map(|(_, _, key)| key.name).collect();
+        assert_eq!(missing, ["url", "credential"]);
+        draft.unset("bootstrap", 0, "plaintext");
+        draft.set("bootstrap", 0, "file", "records.jsonl", Path::new(PATH)).unwrap();
+        assert!(draft.missing().is_empty(), "a file needs neither");
+        draft.leave_out("bootstrap");
         assert!(draft.missing().is_empty() && !draft.has("powerdns"));
     }
 

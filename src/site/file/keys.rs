@@ -307,6 +307,24 @@ pub static SITE: &[Section] = &[
     ),
 ];
 
+/// Keys of `section` that are required because of what another of its keys says: `text` is the value of one that is a
+/// text, `given` whether one is there.
+pub(super) fn wanted(
+    section: &str,
+    text: impl Fn(&str) -> Option<String>,
+    given: impl Fn(&str) -> bool,
+) -> &'static [&'static str] {
+    match section {
+        "powerdns" => match text("mode").as_deref() {
+            Some("api") => &["url", "api_key"],
+            Some("tunnel") => &["url", "api_key", "tunnel"],
+            _ => &[],
+        },
+        "bootstrap" if !given("file") => &["url", "credential"],
+        _ => &[],
+    }
+}
+
 /// The user's own `config.toml`.
 pub static USER: &[Section] = &[section(
     "",

@@ -22,12 +22,12 @@ pub(super) fn rule(r: &RuleRow) -> Value {
         "destination": r.destination,
         "port": r.port,
         "description": r.description,
-        "must_not_exist": r.must_not_exist,
         "protected": r.protected,
         "state": r.class,
         "word": r.word,
     }))
     .seen("loaded", &r.loaded, |loaded| json!(loaded))
+    .seen("must_not_exist", &r.must_not_exist, |why| json!(why))
     .seen("touches", &r.touches, describe::touches)
     .seen("hits", &r.hits, |hits| {
         json!(hits.map(|h| json!({

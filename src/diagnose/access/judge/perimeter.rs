@@ -11,9 +11,13 @@ pub(super) fn source(facts: &OpnsenseFacts) -> Source {
     let lacking: Vec<Check> = facts.tried.iter().filter_map(|(endpoint, tried)| privilege(endpoint, tried)).collect();
     checks.extend(credential(facts));
     checks.extend(version(facts));
-    if lacking.iter().all(|check| check.state == State::Off)
-        && facts.tried.iter().any(|(_, tried)| tried.got().is_some())
-    {
+    // What was not tried, or turned away with the key, says nothing of its privilege.
+    let settled = |tried: &Tried<()>| match tried {
+        Tried::Got(()) => true,
+        Tried::Failed(fault) => fault.kind == FaultKind::NotOffered,
+        Tried::NotRun(_) => false,
+    };
+    if facts.tried.iter().all(|(_, tried)| settled(tried)) && facts.tried.iter().any(|(_, t)| t.got().is_some()) {
         checks.push(Check::ok("rights", format!("all {} privileges", facts.tried.len())));
     }
     checks.extend(not_run(facts));

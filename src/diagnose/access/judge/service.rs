@@ -1,6 +1,6 @@
 //! What every HTTP service has: secrets, a name, a port, a certificate, a clock.
 
-use super::super::facts::{SecretFacts, ServiceFacts, Tried};
+use super::super::facts::{FaultKind, ListFacts, SecretFacts, ServiceFacts, Tried};
 use super::super::{Check, SKEW_S, Source, State, TSIG_FUDGE_S};
 use super::{failed, millis, source};
 use crate::backends::http::{Certificate, ClockSeen, HttpError, Kind, Look, TlsFault, TlsSeen, fingerprint_text};
@@ -23,15 +23,21 @@ pub(super) fn checks(service: &ServiceFacts) -> Vec<Check> {
     checks
 }
 
-/// A service whose API is not spoken here.
-pub(super) fn alone(name: &str, service: &ServiceFacts) -> Source {
+/// A service of which one list is read.
+pub(super) fn listed(name: &str, list: &ListFacts) -> Source {
+    let service = &list.service;
     let mut checks = checks(service);
-    let seen = service.look.got().and_then(|look| look.http.as_ref()?.as_ref().ok());
-    if let Some(seen) = seen {
+    if let Some(seen) = service.look.got().and_then(|look| look.http.as_ref()?.as_ref().ok()) {
         let state = if seen.status >= 500 { State::Warning } else { State::Ok };
         checks.push(Check::new("status", state, format!("HTTP {} to GET /", seen.status)));
-        checks.push(Check::new("credential", State::Off, "not sent: only the way there is checked"));
     }
+    checks.extend(match &list.read {
+        Tried::Got(n) => Some(Check::ok("credential", format!("accepted; {n} entries listed"))),
+        Tried::Failed(fault) if fault.kind == FaultKind::NotOffered => {
+            Some(Check::new("credential", State::Off, fault.why.clone()))
+        }
+        other => failed("credential", other),
+    });
     source(name, service.origin.clone(), service.took, checks)
 }
 

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use super::super::facts::{Asked, Fault, FaultKind, SecretFacts, ServiceFacts, Tried};
+use super::super::facts::{Asked, Fault, FaultKind, ListFacts, OpnsenseFacts, SecretFacts, ServiceFacts, Tried};
 use super::super::{Check, Report, Source, State, Verdict};
-use super::{names, service};
+use super::{names, perimeter, service};
 use crate::backends::dns::{Answer, Rcode, Strays, Via};
 use crate::backends::http::{ClockSeen, HttpSeen, Look};
 use crate::site::model::Trust;
@@ -119,4 +119,34 @@ fn a_cache_is_no_authority() {
         (State::Unknown, "answers for mobile.example without authority, as a cache does")
     );
     assert!(check.help.is_some());
+}
+
+#[test]
+fn all_privileges_are_there_only_where_each_was_tried() {
+    use crate::backends::opnsense::endpoints;
+    let fault = |kind| Tried::Failed(Fault { kind, why: "why".to_owned(), help: "help".to_owned() });
+    let whole = |second: Tried<()>| {
+        let tried = vec![(&endpoints::RULE, Tried::Got(())), (&endpoints::RULES_LISTED, second)];
+        let release = Tried::NotRun("not asked".to_owned());
+        let facts = OpnsenseFacts { service: plain("http://127.0.0.1"), release, tried };
+        perimeter::source(&facts).checks.iter().any(|c| c.what == "rights" && c.state == State::Ok)
+    };
+    assert!(whole(Tried::Got(())) && whole(fault(FaultKind::NotOffered)));
+    assert!(!whole(Tried::NotRun("no time left".to_owned())));
+    assert!(!whole(fault(FaultKind::Credential)) && !whole(fault(FaultKind::Right)));
+    assert!(!whole(fault(FaultKind::NoAnswer)));
+}
+
+#[test]
+fn a_credential_is_accepted_only_where_a_list_came() {
+    let judged = |read: Tried<usize>| {
+        let source = service::listed("registry", &ListFacts { service: plain("http://127.0.0.1"), read });
+        source.checks.into_iter().find(|c| c.what == "credential").unwrap()
+    };
+    let fault = |kind| Tried::Failed(Fault { kind, why: "why".to_owned(), help: "help".to_owned() });
+    assert_eq!(judged(Tried::Got(3)).state, State::Ok);
+    assert_eq!(judged(fault(FaultKind::Credential)).state, State::Fault);
+    assert_eq!(judged(fault(FaultKind::NotOffered)).state, State::Off);
+    assert_eq!(judged(fault(FaultKind::Failed)).state, State::Unknown);
+    assert_eq!(judged(Tried::NotRun("no TLS".to_owned())).state, State::NotRun);
 }

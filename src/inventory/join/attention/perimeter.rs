@@ -12,7 +12,7 @@ const PLACE: &str = "perimeter";
 
 pub(super) fn rows(inv: &Inventory, out: &mut Vec<Attention>) {
     for rule in &inv.rules {
-        if let Some(why) = &rule.must_not_exist {
+        if let Ok(Some(why)) = &rule.must_not_exist {
             let what = format!("{why}: {}", quoted(rule));
             let mut r = row(Class::Fault, "fault", PLACE, what, ObjectId::Rule(Arc::clone(&rule.uuid)));
             r.affects = affected(inv, rule);
@@ -57,7 +57,8 @@ fn broken(mark: &Seen<Mark>) -> Option<String> {
 
 /// Rules that are saved and that pf does not have; where pf refused the set, that is why.
 fn loading(inv: &Inventory, out: &mut Vec<Attention>) {
-    let waiting: Vec<&RuleRow> = inv.rules.iter().filter(|r| r.enabled && r.loaded == Ok(false)).collect();
+    let waiting: Vec<&RuleRow> =
+        inv.rules.iter().filter(|r| r.class != Class::Unknown && r.enabled && r.loaded == Ok(false)).collect();
     let first = waiting.first().map(|r| ObjectId::Rule(Arc::clone(&r.uuid)));
     let target = || first.clone().unwrap_or(ObjectId::Source(SourceId::Fw));
     if let Ok(Some(text)) = &inv.perimeter.rules_refused {

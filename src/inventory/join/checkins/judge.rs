@@ -90,6 +90,8 @@ pub(super) enum Flag {
     NoMachine,
     /// What runs is newer than, or other than, what is declared.
     Differs,
+    /// What runs was not told, so that nobody knows whether it is what is declared.
+    Untold,
 }
 
 /// Whether two UUIDs are one; letters may be of either case.
@@ -123,7 +125,7 @@ impl<'a> Case<'a> {
             CheckInState::Behind => self.behind(),
             CheckInState::Delivered => self.delivered(),
             CheckInState::Awaiting => self.awaiting(),
-            CheckInState::Applied => self.applied().is_some() && self.record.declared.is_some() && !self.behind(),
+            CheckInState::Applied => self.runs() && self.told() && !self.behind(),
             CheckInState::None => true,
         }
     }
@@ -218,6 +220,17 @@ impl<'a> Case<'a> {
         applied.generation.is_some_and(|g| g != declared.generation) || applied.digest.as_deref().is_some_and(other)
     }
 
+    /// Whether a configuration is declared and one runs.
+    fn runs(&self) -> bool {
+        self.applied().is_some() && self.record.declared.is_some()
+    }
+
+    /// Whether the report names a generation or a digest by which it compares with what is declared.
+    fn told(&self) -> bool {
+        let comparable = self.record.declared.as_ref().is_some_and(|d| !d.digest.is_empty());
+        self.applied().is_some_and(|r| r.generation.is_some() || comparable && r.digest.is_some())
+    }
+
     /// Whether the exchange took place and nothing came of it yet.
     fn delivered(&self) -> bool {
         let Some(token) = &self.record.token else { return false };
@@ -251,6 +264,7 @@ impl<'a> Case<'a> {
             CheckInState::Awaiting => self.waiting(),
             CheckInState::Delivered => self.stuck().then_some(Flag::Stuck),
             CheckInState::Applied => self.silent().then_some(Flag::Silent),
+            CheckInState::None => (self.runs() && !self.told()).then_some(Flag::Untold),
             CheckInState::Expired if token.is_some_and(|t| t.state == TokenState::Revoked) => Some(Flag::Revoked),
             CheckInState::Behind => {
                 let (declared, applied) = (self.record.declared.as_ref(), self.applied());

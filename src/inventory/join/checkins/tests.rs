@@ -100,6 +100,22 @@ const HOLDS: [(CheckInState, Edit); 8] = [
 ];
 
 #[test]
+fn a_report_that_does_not_say_what_runs_proves_nothing_applied() {
+    let untold = |digest: Option<&str>, declared: &str| {
+        let digest = digest.map(str::to_owned);
+        shown(|r| {
+            r.declared.as_mut().unwrap().digest = declared.into();
+            let uuid = r.token.as_ref().unwrap().smbios_uuid.clone().unwrap();
+            r.reports.push(Report { generation: None, digest, ..report("health", ago(20), 2, &uuid) });
+        })
+    };
+    assert_eq!(untold(None, "sha256:a"), told(CheckInState::None, Class::Unknown, "unknown", ""));
+    assert_eq!(untold(Some("sha256:a"), ""), told(CheckInState::None, Class::Unknown, "unknown", ""));
+    assert_eq!(untold(Some("sha256:a"), "sha256:a").0, CheckInState::Applied);
+    assert_eq!(untold(Some("sha256:b"), "sha256:a").0, CheckInState::Behind);
+}
+
+#[test]
 fn each_state_alone_says_what_it_is_and_what_to_do() {
     use CheckInState as S;
     assert_eq!(shown(|_| {}), told(S::Applied, Class::Fine, "applied", ""));
@@ -361,7 +377,9 @@ fn old_data_and_an_api_without_check_ins_conclude_nothing() {
     change(&mut s.boot, "eds", "jobs", replay);
     s.fail(SourceId::Boot, GapKind::NoAnswer, "no answer", true);
     let inv = s.join();
-    assert_eq!(of(&inv).0, CheckInState::ReplayRefused, "rows stay as last seen");
+    assert!(row(&inv, "eds", "jobs").last_report.is_some(), "rows stay as last seen");
+    assert!(inv.checkins.iter().all(|c| (c.class, &*c.word) == (Class::Unknown, "unknown") && c.gap.is_some()));
+    assert!(inv.checkins.iter().all(|c| c.state == CheckInState::None && c.next.is_empty()));
     assert_eq!(inv.tenant("eds").unwrap().layers.bootstrap.presence, Presence::Unknown);
     assert!(inv.workloads.iter().all(|w| w.checkin.is_err()));
     assert_eq!(inv.attention.len(), 1, "the source, and nothing of what it said before");

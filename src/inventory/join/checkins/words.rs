@@ -22,6 +22,7 @@ pub(super) fn class(state: CheckInState, flag: Option<Flag>) -> Class {
         Some(Flag::Late | Flag::Stuck | Flag::OtherInstance | Flag::NoMachine) => Class::Warning,
         Some(Flag::ColdStart) => Class::Pending,
         Some(Flag::Silent) => Class::Info,
+        Some(Flag::Untold) => Class::Unknown,
         _ => own,
     };
     own.max(of_flag)
@@ -40,6 +41,7 @@ pub(super) fn word(case: &Case<'_>, state: CheckInState, flag: Option<Flag>) -> 
         CheckInState::Delivered => "delivered".to_owned(),
         CheckInState::Awaiting => "awaiting".to_owned(),
         CheckInState::Applied => "applied".to_owned(),
+        CheckInState::None if flag == Some(Flag::Untold) => "unknown".to_owned(),
         CheckInState::None => "none declared".to_owned(),
     };
     let more = match flag {

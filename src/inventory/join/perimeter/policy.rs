@@ -51,6 +51,8 @@ const NO_SEGMENT: [&str; 4] = ["openvpn", "wireguard", "enc0", "lo0"];
 struct Place {
     ids: Vec<String>,
     nets: Vec<Ipv4Net>,
+    /// What lies behind each of the interfaces, in the order of `ids`.
+    behind: Vec<Vec<Ipv4Net>>,
 }
 
 /// The policy against one reading.
@@ -97,7 +99,9 @@ impl<'a> Policy<'a> {
         let all = self.names.interfaces.as_ref().map_err(Clone::clone)?;
         let transit = self.site.opnsense.as_ref().map(|o| o.transit);
         let found: Vec<&&Interface> = match zone {
-            Zone::Overlay => return Ok(Place { ids: Vec::new(), nets: vec![self.site.numbering.overlay] }),
+            Zone::Overlay => {
+                return Ok(Place { ids: Vec::new(), nets: vec![self.site.numbering.overlay], behind: Vec::new() });
+            }
             Zone::Transit => {
                 all.iter().filter(|i| networks(i).any(|n| transit.is_some_and(|t| t.contains(&n)))).collect()
             }
@@ -110,12 +114,15 @@ impl<'a> Policy<'a> {
             };
             return Err(Gap::new(GapKind::Failed, why));
         }
-        let mut nets: Vec<Ipv4Net> = found.iter().flat_map(|i| networks(i)).collect();
-        if zone == Zone::Transit {
-            // What the exit node did not translate comes from the overlay itself.
-            nets.extend(transit.into_iter().chain([self.site.numbering.overlay]));
-        }
-        Ok(Place { ids: found.iter().filter_map(|i| i.id.clone()).collect(), nets })
+        // What the exit node did not translate comes from the overlay itself.
+        let more: Vec<Ipv4Net> = match zone {
+            Zone::Transit => transit.into_iter().chain([self.site.numbering.overlay]).collect(),
+            _ => Vec::new(),
+        };
+        let behind: Vec<Vec<Ipv4Net>> =
+            found.iter().map(|i| networks(i).chain(more.iter().copied()).collect()).collect();
+        let nets = found.iter().flat_map(|i| networks(i)).chain(more).collect();
+        Ok(Place { ids: found.iter().filter_map(|i| i.id.clone()).collect(), nets, behind })
     }
 
     fn at(&self, zone: Zone) -> Seen<&Place> {
@@ -133,7 +140,9 @@ impl<'a> Policy<'a> {
     /// Which patterns `rule` breaks, `before` being the rules that are looked at first.
     pub(super) fn breach(&self, rule: &Rule, before: &[Rule]) -> Breach {
         let mut out = Breach::default();
-        let passes = rule.enabled && rule.action == Action::Pass && rule.direction != Direction::Out;
+        // A rule that was switched off or not yet loaded counts until it is neither saved nor in force.
+        let stands = rule.enabled || rule.loaded == Some(true);
+        let passes = stands && rule.action == Action::Pass && rule.direction != Direction::Out;
         if !passes || rule.kind == RuleKind::Automatic || rule.family == Some(Family::Inet6) {
             return out;
         }
@@ -143,7 +152,7 @@ impl<'a> Policy<'a> {
             let said = (self.comes_from(rule, &source, from), self.leads_to(&destination, to));
             match said {
                 (Ok(false), _) | (_, Ok(false)) => {}
-                (Ok(true), Ok(true)) if self.stopped(&destination, (from, to), before) => {}
+                (Ok(true), Ok(true)) if self.stopped(rule, &destination, (from, to), before) => {}
                 (Ok(true), Ok(true)) => drop(out.broken.insert(i)),
                 (Err(gap), _) | (_, Err(gap)) => drop(out.unknown.insert(i, gap)),
             }
@@ -151,30 +160,25 @@ impl<'a> Policy<'a> {
         out
     }
 
-    /// Whether packets of `place` can meet the rule: it names their interface, or stands on all and its source means
-    /// them, or its source is theirs alone.
+    /// Whether packets of `place` can meet the rule: it stands on one of their interfaces and its source means what lies
+    /// behind that one, or its source is theirs alone.
     fn comes_from(&self, rule: &Rule, source: &Cover, place: &Place) -> Seen<bool> {
-        let named = rule.interfaces.iter().any(|i| place.ids.contains(i));
-        if named && !rule.interfaces_negated {
-            return Ok(true);
-        }
         if place.nets.iter().any(|net| source.within(*net)) {
             return Ok(true);
         }
-        let everywhere = rule.interfaces.is_empty() || rule.interfaces_negated && !named;
-        let stranger = |i: &&String| self.names.interface(i).is_none() && !is_single(i);
-        if everywhere {
-            return any(place.nets.iter().map(|net| source.meets(*net)));
+        let stands =
+            |id: &String| rule.interfaces.is_empty() || rule.interfaces.contains(id) != rule.interfaces_negated;
+        let on = place.ids.iter().zip(&place.behind).filter(|(id, _)| stands(id));
+        let met = any(on.map(|(_, nets)| sends(source, nets)));
+        if met != Ok(false) {
+            return met;
         }
+        let stranger = |i: &&String| self.names.interface(i).is_none() && !is_single(i);
         match rule.interfaces.iter().find(stranger) {
-            Some(group)
-                if !rule.interfaces_negated && any(place.nets.iter().map(|n| source.meets(*n))) != Ok(false) =>
-            {
-                Err(Gap::new(
-                    GapKind::Failed,
-                    format!("which interfaces {} means was not read", crate::text::clean(group)),
-                ))
-            }
+            Some(group) if !rule.interfaces_negated && sends(source, &place.nets) != Ok(false) => Err(Gap::new(
+                GapKind::Failed,
+                format!("which interfaces {} means was not read", crate::text::clean(group)),
+            )),
             _ => Ok(false),
         }
     }
@@ -186,23 +190,29 @@ impl<'a> Policy<'a> {
         any(place.nets.iter().map(|net| destination.reaches(*net, &self.own)))
     }
 
-    /// Whether a rule before stops what a broad one would let through. One that means the place itself must not exist,
-    /// whatever stands before it.
-    fn stopped(&self, destination: &Cover, (from, to): (&Place, &Place), before: &[Rule]) -> bool {
-        if to.nets.iter().any(|net| destination.within(*net)) {
+    /// Whether rules before stop what a broad one would let through, in what is saved and in what pf has. One that means
+    /// the place itself must not exist, whatever stands before it.
+    fn stopped(&self, pass: &Rule, destination: &Cover, route: (&Place, &Place), before: &[Rule]) -> bool {
+        if route.1.nets.iter().any(|net| destination.within(*net)) {
             return false;
         }
-        before.iter().any(|rule| {
-            let blocks = rule.enabled && rule.quick && matches!(rule.action, Action::Block | Action::Reject);
-            let here = rule.interfaces.is_empty() || from.ids.iter().all(|id| rule.interfaces.contains(id));
-            let whole = rule.protocol == "any" && rule.source.port.is_none() && rule.destination.port.is_none();
-            if !blocks || !here || !whole || rule.interfaces_negated || rule.direction == Direction::Out {
-                return false;
-            }
-            let family = rule.family != Some(Family::Inet6) && rule.kind != RuleKind::Automatic;
-            let all = |cover: Cover, place: &Place| place.nets.iter().all(|net| cover.covers(*net));
-            family && all(self.names.cover(&rule.source), from) && all(self.names.cover(&rule.destination), to)
-        })
+        let saved = || before.iter().any(|rule| rule.enabled && self.stops(rule, route));
+        let in_force = |rule: &Rule| rule.loaded.unwrap_or(rule.enabled);
+        let live = || before.iter().any(|rule| in_force(rule) && self.stops(rule, route));
+        (!pass.enabled || saved()) && (pass.loaded == Some(false) || live())
+    }
+
+    /// Whether nothing gets past `rule` on its way between the two.
+    fn stops(&self, rule: &Rule, (from, to): (&Place, &Place)) -> bool {
+        let blocks = rule.quick && matches!(rule.action, Action::Block | Action::Reject);
+        let here = rule.interfaces.is_empty() || from.ids.iter().all(|id| rule.interfaces.contains(id));
+        let whole = rule.protocol == "any" && rule.source.port.is_none() && rule.destination.port.is_none();
+        if !blocks || !here || !whole || rule.interfaces_negated || rule.direction == Direction::Out {
+            return false;
+        }
+        let family = rule.family != Some(Family::Inet6) && rule.kind != RuleKind::Automatic;
+        let all = |cover: Cover, place: &Place| place.nets.iter().all(|net| cover.covers(*net));
+        family && all(self.names.cover(&rule.source), from) && all(self.names.cover(&rule.destination), to)
     }
 
     /// The rules that keep the operators' own way in: anti-lockout, and the trusted segment's to management.
@@ -262,6 +272,15 @@ impl<'a> Policy<'a> {
     }
 }
 
+/// Whether a source means some of what lies behind an interface.
+fn sends(source: &Cover, nets: &[Ipv4Net]) -> Seen<bool> {
+    match nets {
+        [] if source.is_any() => Ok(true),
+        [] => Err(Gap::new(GapKind::Failed, "its interface has no IPv4 network")),
+        nets => any(nets.iter().map(|net| source.meets(*net))),
+    }
+}
+
 /// Whether one is true; unknown where none is and one is unknown.
 pub(super) fn any(all: impl Iterator<Item = Seen<bool>>) -> Seen<bool> {
     let mut gap = None;
@@ -276,8 +295,16 @@ pub(super) fn any(all: impl Iterator<Item = Seen<bool>>) -> Seen<bool> {
 }
 
 impl Breach {
-    /// Why the rule must not exist: `iot, guest may reach the tenant overlay`.
-    pub(super) fn words(&self) -> Option<String> {
+    /// Why the rule must not exist, if so; unknown where a pattern is and none is broken.
+    pub(super) fn verdict(&self) -> Seen<Option<String>> {
+        match (self.words(), self.unknown.values().next()) {
+            (None, Some(gap)) => Err(gap.clone()),
+            (words, _) => Ok(words),
+        }
+    }
+
+    /// What is broken, in words: `iot, guest may reach the tenant overlay`.
+    fn words(&self) -> Option<String> {
         let target = |zone: Zone| if zone == Zone::Overlay { "the tenant overlay" } else { zone.word() };
         let mut by_target: Vec<(&str, Vec<&str>)> = Vec::new();
         for (from, to) in self.broken.iter().filter_map(|i| PATTERNS.get(*i)) {

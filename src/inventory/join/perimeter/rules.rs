@@ -28,6 +28,7 @@ pub(super) fn missing(set: &RuleSet, part: &str) -> Option<Gap> {
 /// The rows of `set`, each with what it does to the policy.
 pub(super) fn rows(cx: &Cx<'_>, set: &RuleSet, names: &Names<'_>, policy: &Policy<'_>) -> Vec<(RuleRow, Breach)> {
     let counters = missing(set, COUNTERS);
+    let stale = cx.rules_stale();
     let row = |(i, rule): (usize, &Rule)| {
         let breach = policy.breach(rule, set.rules.get(..i).unwrap_or_default());
         let place = u32::try_from(i + 1).unwrap_or(u32::MAX);
@@ -48,12 +49,15 @@ pub(super) fn rows(cx: &Cx<'_>, set: &RuleSet, names: &Names<'_>, policy: &Polic
             hits: counted(rule, set, counters.as_ref()),
             loaded: loaded(rule, set, counters.as_ref()),
             touches: touches(cx, rule, names, policy),
-            must_not_exist: breach.words().map(Into::into),
+            must_not_exist: match &stale {
+                Some(gap) => Err(gap.clone()),
+                None => breach.verdict().map(|words| words.map(Into::into)),
+            },
             protected: policy.protects(rule),
             class: Class::Fine,
             word: Arc::from(""),
         };
-        let (class, word) = state(&row);
+        let (class, word) = if stale.is_some() { (Class::Unknown, "unknown".into()) } else { state(&row) };
         (row.class, row.word) = (class, word.into());
         (row, breach)
     };
@@ -62,7 +66,7 @@ pub(super) fn rows(cx: &Cx<'_>, set: &RuleSet, names: &Names<'_>, policy: &Polic
 
 fn state(row: &RuleRow) -> (Class, String) {
     match (&row.loaded, row.enabled) {
-        _ if row.must_not_exist.is_some() => (Class::Fault, "must not exist".into()),
+        _ if matches!(row.must_not_exist, Ok(Some(_))) => (Class::Fault, "must not exist".into()),
         (Ok(true), false) => (Class::Differs, "still loaded".into()),
         (_, false) => (Class::Absent, "disabled".into()),
         (Ok(false), true) => (Class::Warning, "not loaded".into()),
@@ -166,8 +170,12 @@ fn touches(cx: &Cx<'_>, rule: &Rule, names: &Names<'_>, policy: &Policy<'_>) -> 
         return Ok(Touch::No);
     }
     let plan = &cx.site.numbering;
-    let hit = |seed: &&super::super::Seed| meets(plan.subnet(seed.index)) != Ok(false);
-    Ok(Touch::Some(cx.seeds.iter().filter(hit).map(|seed| Arc::clone(&seed.name)).collect()))
+    let hit = |seed: &super::super::Seed| match meets(plan.subnet(seed.index)) {
+        Ok(true) => Some(Ok(Arc::clone(&seed.name))),
+        Ok(false) => None,
+        Err(gap) => Some(Err(gap)),
+    };
+    cx.seeds.iter().filter_map(hit).collect::<Seen<_>>().map(Touch::Some)
 }
 
 /// Whether the rules are known well enough to say what is not among them.
@@ -178,6 +186,11 @@ pub(super) fn complete(set: &RuleSet) -> Seen<()> {
     // OPNsense always has rules of its own: none at all is a list that was not read.
     if !set.rules.iter().any(|rule| rule.kind != RuleKind::Managed) {
         return Err(Gap::new(GapKind::Failed, "the rule list came back without the rules every OPNsense has"));
+    }
+    // Old counters still name rules that are gone by now, so there a stranger proves nothing.
+    if !set.counters_cached && !set.loaded_unknown.is_empty() {
+        let why = format!("pf has {} rules that the rule list has not", set.loaded_unknown.len());
+        return Err(Gap::new(GapKind::Failed, why));
     }
     Ok(())
 }

@@ -111,7 +111,11 @@ fn each_pattern_is_found_by_interface_and_by_source() {
             let row = found(&inv, "temp");
             assert_eq!((row.class, &*row.word), (Class::Fault, "must not exist"), "{i} {name} on {id:?} from {source}");
             assert_eq!(pattern(&inv, name), Ok(1), "{name} on {id:?} from {source}");
-            assert!(inv.attention[0].what.contains(&**row.must_not_exist.as_ref().expect("a reason")));
+            assert!(
+                inv.attention[0]
+                    .what
+                    .contains(&**row.must_not_exist.as_ref().expect("known").as_ref().expect("a reason"))
+            );
             assert_eq!(inv.attention[0].target, ObjectId::Rule(Arc::clone(&row.uuid)));
         }
     }
@@ -126,7 +130,7 @@ fn what_lets_nothing_through_is_not_found() {
         with(r).perimeter.must_not_exist.clone()
     };
     assert_eq!(with(bad()).perimeter.must_not_exist, Ok(1));
-    assert_eq!(off(|r| r.enabled = false), Ok(0));
+    assert_eq!(off(|r| (r.enabled, r.loaded) = (false, Some(false))), Ok(0));
     assert_eq!(off(|r| r.action = Action::Block), Ok(0));
     assert_eq!(off(|r| r.direction = Direction::Out), Ok(0));
     assert_eq!(off(|r| r.family = Some(Family::Inet6)), Ok(0));
@@ -162,6 +166,66 @@ fn a_broad_rule_behind_a_block_lets_nothing_through_and_one_that_means_it_must_n
     let narrow = rule(902, "opt7", "any", ("any", "10.20.130.0/24"), "guest -> eds");
     let inv = ruled(|set| set.rules.extend([block(901), narrow])).join();
     assert_eq!(pattern(&inv, "guest → overlay"), Ok(1));
+}
+
+#[test]
+fn what_pf_still_has_counts_and_what_it_has_not_stops_nothing() {
+    let bad = || rule(903, "opt7", "any", ("any", "any"), "temp");
+    let off = Rule { enabled: false, ..bad() };
+    assert_eq!(pattern(&with(off), "guest → overlay"), Ok(1), "disabled and still loaded");
+    let block = |enabled, loaded| Rule {
+        action: Action::Block,
+        enabled,
+        loaded,
+        ..rule(901, "opt7", "any", ("any", "10.20.128.0/18"), "guest stays out")
+    };
+    for (enabled, loaded, passes, found) in [
+        (true, Some(true), bad(), 0),
+        (true, None, bad(), 0),
+        (true, Some(false), bad(), 1),
+        (false, Some(true), bad(), 1),
+        (true, Some(false), Rule { loaded: Some(false), ..bad() }, 0),
+        (false, Some(true), Rule { enabled: false, ..bad() }, 0),
+    ] {
+        let inv = ruled(|set| set.rules.extend([block(enabled, loaded), passes.clone()])).join();
+        assert_eq!(pattern(&inv, "guest → overlay"), Ok(found), "{enabled} {loaded:?} {passes:?}");
+    }
+}
+
+#[test]
+fn a_rule_that_only_pf_has_leaves_absence_unknown_unless_counters_are_old() {
+    let stranger = |cached| {
+        ruled(|set| {
+            set.loaded_unknown.insert("f".repeat(32));
+            set.counters_cached = cached;
+        })
+        .join()
+    };
+    assert_eq!(pattern(&stranger(false), "guest → overlay"), Err(GapKind::Failed));
+    assert_eq!(pattern(&stranger(true), "guest → overlay"), Ok(0));
+}
+
+#[test]
+fn each_interface_is_judged_with_what_lies_behind_it() {
+    let trusted = with(rule(900, "opt1,opt4", "any", ("10.20.10.0/24", "10.20.128.0/18"), "temp"));
+    assert_eq!(trusted.perimeter.must_not_exist, Ok(0), "trusted may, on whatever interface");
+    let both = with(rule(900, "opt1,opt4", "any", ("10.20.0.0/16", "10.20.128.0/18"), "temp"));
+    assert_eq!(pattern(&both, "iot → overlay"), Ok(1));
+    let second = |negated: &str, source: &str| {
+        let mut s = ruled(|set| {
+            let wide = rule(900, negated, "any", (source, "10.20.128.0/18"), "temp");
+            set.rules.push(Rule { interfaces_negated: true, ..wide });
+        });
+        let mut interfaces = s.fw.interfaces.as_ref().expect("interfaces").to_vec();
+        let mut more = interfaces.iter().find(|i| i.id.as_deref() == Some("opt4")).expect("iot").clone();
+        (more.id, more.addresses) = (Some("opt14".into()), vec!["10.20.32.1/24".parse().expect("an address")]);
+        interfaces.push(more);
+        s.fw.interfaces = Ok(interfaces.into());
+        pattern(&s.join(), "iot → overlay")
+    };
+    assert_eq!(second("opt4", "any"), Ok(1), "it stands on the other one");
+    assert_eq!(second("opt4,opt14", "any"), Ok(0));
+    assert_eq!(second("opt4", "10.20.30.0-10.20.31.255"), Ok(0), "nobody behind the other one has that source");
 }
 
 /// Ids, devices, aliases and descriptions of rules are names; descriptions of interfaces keep their letters.
@@ -267,6 +331,18 @@ fn an_alias_that_cannot_be_resolved_leaves_its_rule_unknown() {
     assert_eq!(pattern(&inv, "iot_vendor → overlay"), Err(GapKind::Failed));
     assert!(found(&inv, "temp").touches.is_err());
     assert_eq!(pattern(&inv, "iot → overlay"), Ok(0));
+}
+
+#[test]
+fn tenants_of_whom_it_is_not_known_are_not_listed() {
+    let mut s = ruled(|set| set.rules.push(rule(900, "opt11", "TCP", ("cameras", "10.20.130.0/24:22"), "temp")));
+    let aliases = Arc::make_mut(s.fw.aliases.as_mut().expect("aliases"));
+    let mut names = aliases.aliases[0].clone();
+    (names.name, names.kind, names.content) = ("cameras".into(), "host".into(), vec!["cam.example.net".into()]);
+    aliases.aliases.push(names);
+    // Without the transit network, of which it is not known either.
+    s.site.opnsense = None;
+    assert!(found(&s.join(), "temp").touches.is_err());
 }
 
 #[test]
@@ -389,11 +465,34 @@ fn old_rules_stay_and_nothing_is_concluded_from_them() {
     s.fw.resolver_state = Ok(crate::backends::opnsense::model::ServiceState::Stopped);
     let inv = s.join();
     assert!(inv.rules.len() > 20);
+    assert!(inv.rules.iter().all(|r| (r.class, &*r.word) == (Class::Unknown, "unknown") && r.must_not_exist.is_err()));
+    assert!(!inv.forwards.is_empty());
+    assert!(inv.forwards.iter().all(|f| (f.class, &*f.word) == (Class::Unknown, "unknown")));
     assert_eq!(inv.perimeter.must_not_exist.as_ref().map_err(|g| g.kind), Err(GapKind::NoAnswer));
     assert!(inv.perimeter.route.is_err() && inv.perimeter.resolver.is_err());
     assert_eq!(inv.attention.iter().map(|a| a.kind).collect::<Vec<_>>(), ["source"]);
     assert_eq!(inv.tenant("eds").expect("eds").layers.resolver.gap.as_ref().map(|g| g.kind), Some(GapKind::NoAnswer));
     assert_eq!(inv.tenant("eds").expect("eds").layers.node.class, Class::Fine);
+}
+
+#[test]
+fn parts_of_an_earlier_poll_stay_and_nothing_is_concluded_from_them() {
+    let mut s = ruled(|set| {
+        set.rules[5].loaded = Some(false);
+        set.rules.push(rule(900, "opt5", "any", ("any", "10.20.128.0/18"), "temp"));
+    });
+    s.fw.rules_old = Some(Gap::new(GapKind::NoAnswer, "no answer within 10 s"));
+    let inv = s.join();
+    assert!(inv.rules.len() > 20 && inv.rules.iter().all(|r| r.class == Class::Unknown));
+    assert_eq!(inv.perimeter.must_not_exist.as_ref().map_err(|g| g.kind), Err(GapKind::NoAnswer));
+    assert!(inv.perimeter.route.is_ok() && inv.forwards.iter().all(|f| f.class == Class::Fine || f.tenant.is_none()));
+    assert_eq!(inv.attention, []);
+    let mut s = Sample::healthy();
+    s.fw.forwards_old = Some(Gap::new(GapKind::NoAnswer, "no answer within 10 s"));
+    let inv = s.join();
+    assert!(!inv.forwards.is_empty() && inv.forwards.iter().all(|f| f.class == Class::Unknown));
+    assert_eq!(inv.perimeter.must_not_exist, Ok(0));
+    assert_eq!(inv.tenant("eds").expect("eds").layers.resolver.gap.as_ref().map(|g| g.kind), Some(GapKind::NoAnswer));
 }
 
 #[test]
