@@ -1,3 +1,18 @@
-//! Diagnosis: facts are collected from every place that can say something, then judged by pure functions.
+//! Saying why: evidence in, findings out. Pure, apart from what collects.
+//!
+//! ```text
+//! evidence   items as they were read, and bundles of them on disk
+//! facts      evidence in types: one reader a form of input
+//! rules      one fault each: facts in, verdicts out; also the catalogue
+//! finding    what is said; report: causes, order, headline
+//! resolve    one name at every vantage point
+//! ```
 
+pub mod evidence;
+pub mod facts;
+pub mod finding;
+pub mod report;
 pub mod resolve;
+pub mod rules;
+
+pub use report::Report;
