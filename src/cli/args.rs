@@ -98,6 +98,14 @@ pub enum Verb {
     },
     /// One name at every vantage point, beside what the index derives for it.
     Resolve(ResolveArgs),
+    /// Findings from an evidence bundle, without a network.
+    Explain {
+        /// Directory with inputs.json and the files it names.
+        dir: PathBuf,
+        /// Form.
+        #[arg(short, long, value_enum, default_value_t)]
+        output: Format,
+    },
     /// One screen as text.
     Render(RenderArgs),
     /// Completions for a shell.

@@ -18,3 +18,11 @@ pub struct Evidence {
     /// The items in the order in which they were read.
     pub items: Vec<Item>,
 }
+
+impl Evidence {
+    /// When the last item was read, where that was kept.
+    #[must_use]
+    pub fn at(&self) -> Option<jiff::Timestamp> {
+        self.items.iter().filter_map(|item| item.at).max()
+    }
+}
