@@ -6,9 +6,13 @@
 
 mod item;
 mod load;
+mod redact;
+mod save;
 
 pub use item::{Api, Dns, Ended, Http, Item, Kind, Origin};
 pub use load::{LoadError, load};
+pub use redact::{REDACTED, redact};
+pub use save::{SaveError, save};
 
 /// Everything that was read for one diagnosis.
 #[derive(Debug, Clone, Default, PartialEq)]
