@@ -4,7 +4,11 @@
 //! into the area it belongs to. Readers never conclude; what an answer means is for rules to say. An item that its
 //! reader cannot understand is kept in [`Facts::unreadable`] and makes things unknown, never absent.
 
+mod line;
+pub mod node;
+pub mod pve;
 pub mod sdn;
+mod site;
 
 use std::sync::Arc;
 
@@ -49,7 +53,7 @@ pub enum Taken {
 pub type Reader = fn(&Item, &mut Facts) -> Taken;
 
 /// All readers. An item may be of use to several.
-const READERS: &[&[Reader]] = &[sdn::READERS];
+const READERS: &[&[&[Reader]]] = &[sdn::READERS, &[node::READERS, pve::READERS, site::READERS]];
 
 /// An item that nobody could make sense of.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,6 +69,12 @@ pub struct Unreadable {
 pub struct Facts {
     /// SDN configuration and what nodes made of it.
     pub sdn: sdn::Sdn,
+    /// Hosts as commands on them show them.
+    pub nodes: node::Nodes,
+    /// Tasks, packages, network cards, and what of it may be seen.
+    pub pve: pve::Pve,
+    /// What the site expects.
+    pub site: Option<Sourced<crate::site::Site>>,
     /// Items that could not be understood.
     pub unreadable: Vec<Unreadable>,
     /// Items of a form that no reader knows.
@@ -78,7 +88,7 @@ impl Facts {
         let mut facts = Self::default();
         for item in &evidence.items {
             let mut used = false;
-            for reader in READERS.iter().copied().flatten() {
+            for reader in READERS.iter().copied().flatten().copied().flatten() {
                 match reader(item, &mut facts) {
                     Taken::NotMine => {}
                     Taken::Read => used = true,
