@@ -50,11 +50,11 @@ impl Client {
         self.read_raw(deadline, lookups).await.map(|(reading, _)| reading)
     }
 
-    /// [`Client::read`], and beside it the frame as it came, to be kept as evidence.
+    /// [`Client::read`], and beside it its frame as text, to be kept as evidence.
     ///
     /// # Errors
     /// As [`Client::read`].
-    pub async fn read_raw(&self, deadline: Duration, lookups: &[LookupRequest]) -> Result<(Reading, Vec<u8>), Error> {
+    pub async fn read_raw(&self, deadline: Duration, lookups: &[LookupRequest]) -> Result<(Reading, String), Error> {
         if lookups.len() > MAX_LOOKUPS {
             return Err(Error::Lookup { field: "number" });
         }
@@ -63,7 +63,7 @@ impl Client {
         let names: Vec<&str> = lookups.iter().map(LookupRequest::name).collect();
         let damaged = |why: super::parse::NotUnderstood| Error::Damaged { destination: self.destination(), why: why.0 };
         let reading = assemble::reading(&self.node, &frame, &names).map_err(damaged)?;
-        Ok((reading, output.stdout))
+        Ok((reading, frame.to_text()))
     }
 
     fn destination(&self) -> String {
