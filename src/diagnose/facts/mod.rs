@@ -4,7 +4,17 @@
 //! into the area it belongs to. Readers never conclude; what an answer means is for rules to say. An item that its
 //! reader cannot understand is kept in [`Facts::unreadable`] and makes things unknown, never absent.
 
+pub mod access;
+pub mod calls;
+pub mod clocks;
+pub mod cluster;
+pub mod dns;
+pub mod guests;
+pub mod perimeter;
+pub mod powerdns;
+mod rows;
 pub mod sdn;
+pub mod trust;
 
 use std::sync::Arc;
 
@@ -49,7 +59,14 @@ pub enum Taken {
 pub type Reader = fn(&Item, &mut Facts) -> Taken;
 
 /// All readers. An item may be of use to several.
-const READERS: &[&[Reader]] = &[sdn::READERS];
+const READERS: &[&[&[Reader]]] = &[
+    // First: what was asked, and in which order.
+    &[calls::READERS],
+    &[sdn::READERS],
+    &[access::READERS, cluster::READERS, guests::READERS, clocks::READERS, trust::READERS],
+    &[dns::READERS, powerdns::READERS],
+    perimeter::READERS,
+];
 
 /// An item that nobody could make sense of.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,6 +82,24 @@ pub struct Unreadable {
 pub struct Facts {
     /// SDN configuration and what nodes made of it.
     pub sdn: sdn::Sdn,
+    /// Requests and why they failed.
+    pub calls: calls::Calls,
+    /// Who asks, and with which rights.
+    pub access: access::Access,
+    /// Members, votes, guests as listed.
+    pub cluster: cluster::Cluster,
+    /// Guests and their agents.
+    pub guests: guests::Guests,
+    /// Clocks.
+    pub clocks: clocks::Clocks,
+    /// Profiles and probes beside them.
+    pub trust: trust::Trust,
+    /// Answers on DNS ports.
+    pub dns: dns::Dns,
+    /// PowerDNS.
+    pub powerdns: powerdns::PowerDns,
+    /// OPNsense.
+    pub perimeter: perimeter::Perimeter,
     /// Items that could not be understood.
     pub unreadable: Vec<Unreadable>,
     /// Items of a form that no reader knows.
@@ -78,7 +113,7 @@ impl Facts {
         let mut facts = Self::default();
         for item in &evidence.items {
             let mut used = false;
-            for reader in READERS.iter().copied().flatten() {
+            for reader in READERS.iter().copied().flatten().copied().flatten() {
                 match reader(item, &mut facts) {
                     Taken::NotMine => {}
                     Taken::Read => used = true,
