@@ -37,6 +37,7 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
         let finding = out
             .finding(source(api), format!("{} saw no credential in the request.", api.words()))
             .fact("key.sent", api.words(), "no")
+            .affects(calls.iter().map(|call| call.http.path.as_str()))
             .next("send-key", 0, "send the key with every request; look for a proxy that drops the header");
         let finding = rest_on(finding, calls, out);
         out.found(finding);

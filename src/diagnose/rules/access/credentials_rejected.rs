@@ -50,6 +50,7 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
         let finding = out
             .finding(source(api), format!("{} does not accept the key or its secret.", api.words()))
             .fact("key.accepted", api.words(), "no")
+            .affects(calls.iter().map(|call| call.http.path.as_str()))
             .next("check-key", 0, "compare key and secret with those that were issued; is their user switched on?");
         let finding = rest_on(finding, calls, out);
         out.found(finding);

@@ -17,6 +17,8 @@ mod token_expired;
 mod token_unknown;
 mod token_without_rights;
 
+pub(super) use source_unreachable::dead;
+
 use super::{Out, Rule};
 use crate::backends::proxmox::Error;
 use crate::diagnose::evidence::Api;
