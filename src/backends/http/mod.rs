@@ -5,11 +5,13 @@
 
 mod classify;
 mod error;
+mod record;
 mod text;
 mod transport;
 mod trust;
 
 pub use error::{HttpError, Kind, Phase, TlsFault};
+pub use record::{Exchange, Recorder};
 pub use text::{clean, clean_block};
 pub use transport::{HttpClient, Limits, Request, Response};
 pub use trust::fingerprint_text;

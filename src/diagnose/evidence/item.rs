@@ -87,6 +87,20 @@ impl Http {
         })
     }
 
+    /// The request line, as [`Http::parse`] takes it.
+    #[must_use]
+    pub fn request(&self) -> String {
+        let root = match self.api {
+            Api::Proxmox => "/api2/json/",
+            Api::PowerDns => "/api/v1/",
+            Api::Opnsense => "/api/",
+            Api::Other => "",
+        };
+        let query: Vec<String> = self.query.iter().map(|(key, value)| format!("{key}={value}")).collect();
+        let mark = if query.is_empty() { "" } else { "?" };
+        format!("{} {root}{}{mark}{}", self.method, self.path, query.join("&"))
+    }
+
     /// Whether it is a GET of `path`, in which `*` stands for any one segment.
     #[must_use]
     pub fn gets(&self, api: Api, path: &str) -> bool {

@@ -12,6 +12,9 @@ const MOST_BYTES: u64 = 32 << 20;
 /// See [`MOST_BYTES`].
 const MOST_ITEMS: usize = 20_000;
 
+/// The site file, which a bundle may hold beside what it names.
+const SITE: &str = "site.toml";
+
 /// Why a bundle cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
@@ -104,8 +107,23 @@ pub fn load(dir: &Path) -> Result<Evidence, LoadError> {
     if index.items.len() > MOST_ITEMS {
         return Err(LoadError::TooMuch { path, what: format!("more than {MOST_ITEMS} items") });
     }
-    let items = index.items.into_iter().map(|raw| item(dir, &path, raw)).collect::<Result<_, _>>()?;
+    let mut items = index.items.into_iter().map(|raw| item(dir, &path, raw)).collect::<Result<Vec<_>, _>>()?;
+    if dir.join(SITE).is_file() && items.iter().all(|item| item.file != SITE) {
+        items.push(site(read(&dir.join(SITE))?));
+    }
     Ok(Evidence { question: index.question, items })
+}
+
+fn site(body: String) -> Item {
+    Item {
+        file: SITE.to_owned(),
+        from: "console".to_owned(),
+        kind: Kind::Material("the site file".to_owned()),
+        at: None,
+        body,
+        stderr: String::new(),
+        empty: false,
+    }
 }
 
 fn item(dir: &Path, index: &Path, raw: RawItem) -> Result<Item, LoadError> {

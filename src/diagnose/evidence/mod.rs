@@ -6,9 +6,13 @@
 
 mod item;
 mod load;
+mod redact;
+mod save;
 
 pub use item::{Api, Dns, Ended, Http, Item, Kind, Origin};
 pub use load::{LoadError, load};
+pub use redact::{REDACTED, redact};
+pub use save::{SaveError, save};
 
 /// Everything that was read for one diagnosis.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -17,4 +21,12 @@ pub struct Evidence {
     pub question: Option<String>,
     /// The items in the order in which they were read.
     pub items: Vec<Item>,
+}
+
+impl Evidence {
+    /// When the last item was read, where that was kept.
+    #[must_use]
+    pub fn at(&self) -> Option<jiff::Timestamp> {
+        self.items.iter().filter_map(|item| item.at).max()
+    }
 }

@@ -10,10 +10,14 @@ pub mod clocks;
 pub mod cluster;
 pub mod dns;
 pub mod guests;
+mod line;
+pub mod node;
 pub mod perimeter;
 pub mod powerdns;
+pub mod pve;
 mod rows;
 pub mod sdn;
+mod site;
 pub mod trust;
 
 use std::sync::Arc;
@@ -62,7 +66,8 @@ pub type Reader = fn(&Item, &mut Facts) -> Taken;
 const READERS: &[&[&[Reader]]] = &[
     // First: what was asked, and in which order.
     &[calls::READERS],
-    &[sdn::READERS],
+    sdn::READERS,
+    &[node::READERS, pve::READERS, site::READERS],
     &[access::READERS, cluster::READERS, guests::READERS, clocks::READERS, trust::READERS],
     &[dns::READERS, powerdns::READERS],
     perimeter::READERS,
@@ -100,6 +105,12 @@ pub struct Facts {
     pub powerdns: powerdns::PowerDns,
     /// OPNsense.
     pub perimeter: perimeter::Perimeter,
+    /// Hosts as commands on them show them.
+    pub nodes: node::Nodes,
+    /// Tasks, packages, network cards, and what of it may be seen.
+    pub pve: pve::Pve,
+    /// What the site expects.
+    pub site: Option<Sourced<crate::site::Site>>,
     /// Items that could not be understood.
     pub unreadable: Vec<Unreadable>,
     /// Items of a form that no reader knows.

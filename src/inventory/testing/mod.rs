@@ -71,6 +71,7 @@ pub fn site() -> Site {
         registry: None,
         state_dir: None,
         warnings: Vec::new(),
+        redacted: std::sync::Arc::from(""),
     }
 }
 

@@ -50,8 +50,7 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
                     "set-exit-nodes",
                     3,
                     format!("name the exit node(s) of zone {}, look at the dry run, apply", zone.zone),
-                )
-                .not_tested("applying the same configuration again would change nothing");
+                );
             for ((_, of), routes) in &facts.sdn.ip_vrf {
                 if *of == zone.zone {
                     finding = finding.from(routes);

@@ -9,7 +9,13 @@ use super::{Facts, Reader, Sourced, Taken, json};
 use crate::diagnose::evidence::{Api, Http, Item};
 
 /// Readers of this area.
-pub(super) const READERS: &[Reader] = &[zones, subnets, ip_vrf];
+pub(super) const READERS: &[&[Reader]] = &[&[zones, subnets, ip_vrf], changes::READERS, nodes::READERS];
+
+mod changes;
+mod nodes;
+
+pub use changes::{Change, DryRun, Pending, Vnet, Write};
+pub use nodes::{Content, MacEntry};
 
 /// Which state of the configuration a list shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -85,6 +91,26 @@ pub struct VrfRoute {
 pub struct Sdn {
     /// Zones by view.
     pub zones: BTreeMap<View, Sourced<Vec<Zone>>>,
+    /// All readings of the zones, in order.
+    pub zone_readings: Vec<(View, Sourced<Vec<Zone>>)>,
+    /// VNets by view.
+    pub vnets: BTreeMap<View, Sourced<Vec<Vnet>>>,
+    /// Objects that wait for an apply.
+    pub pending: Vec<Sourced<Pending>>,
+    /// Kinds of objects of which it was read what waits: `zone`, `vnet`, …
+    pub pending_read: BTreeMap<&'static str, Sourced<()>>,
+    /// Writes that were accepted.
+    pub writes: Vec<Sourced<Write>>,
+    /// The lock was refused since something waits.
+    pub lock_refused: Option<Sourced<String>>,
+    /// What an apply would change, by node.
+    pub dry_runs: BTreeMap<String, Sourced<DryRun>>,
+    /// Status of zones by node.
+    pub node_zones: BTreeMap<String, Sourced<BTreeMap<String, String>>>,
+    /// VNets of zones as realised, by node and zone.
+    pub content: BTreeMap<(String, String), Sourced<Vec<Content>>>,
+    /// Addresses that nodes learnt, by node and VNet.
+    pub mac_vrf: BTreeMap<(String, String), Sourced<Vec<MacEntry>>>,
     /// Subnets by view and VNet.
     pub subnets: BTreeMap<(View, String), Sourced<Vec<Subnet>>>,
     /// Routes by node and zone.
@@ -96,6 +122,34 @@ impl Sdn {
     #[must_use]
     pub fn zones_in_force(&self) -> Option<&Sourced<Vec<Zone>>> {
         [View::Running, View::Configured, View::Pending].iter().find_map(|view| self.zones.get(view))
+    }
+
+    /// VNets as far as possible as applied.
+    #[must_use]
+    pub fn vnets_in_force(&self) -> Option<&Sourced<Vec<Vnet>>> {
+        [View::Running, View::Configured, View::Pending].iter().find_map(|view| self.vnets.get(view))
+    }
+
+    /// Subnets, each VNet's as far as possible as applied.
+    pub fn subnets_in_force(&self) -> impl Iterator<Item = (&Sourced<Vec<Subnet>>, &Subnet)> {
+        let best = |view: View, vnet: &String| {
+            let better = [View::Running, View::Configured, View::Pending].into_iter().take_while(move |v| *v != view);
+            better.into_iter().all(|v| !self.subnets.contains_key(&(v, vnet.clone())))
+        };
+        let lists = self.subnets.iter().filter(move |((view, vnet), _)| best(*view, vnet));
+        lists.flat_map(|(_, list)| list.iter().map(move |subnet| (list, subnet)))
+    }
+
+    /// Zone of a VNet: as the VNets say, else as a subnet of it says, else the only EVPN zone there is.
+    #[must_use]
+    pub fn zone_of(&self, vnet: &str) -> Option<&str> {
+        let listed = self.vnets.values().flat_map(|list| list.iter()).find(|v| v.vnet == vnet).map(|v| v.zone.as_str());
+        let by_subnet = || self.subnets_in_force().find(|(_, s)| s.vnet == vnet).map(|(_, s)| s.zone.as_str());
+        let only = || match self.zones_in_force()?.iter().filter(|z| z.kind == "evpn").collect::<Vec<_>>().as_slice() {
+            [zone] => Some(zone.zone.as_str()),
+            _ => None,
+        };
+        listed.filter(|zone| !zone.is_empty()).or_else(by_subnet).or_else(only)
     }
 }
 
@@ -155,7 +209,10 @@ fn zones(item: &Item, facts: &mut Facts) -> Taken {
         })
     };
     let all = rows(item, "cluster/sdn/zones").and_then(|rows| rows.into_iter().map(zone).collect::<Result<_, _>>());
-    read(all, |all| drop(facts.sdn.zones.insert(view, Sourced::new(all, item))))
+    read(all, |all: Vec<Zone>| {
+        facts.sdn.zone_readings.push((view, Sourced::new(all.clone(), item)));
+        facts.sdn.zones.insert(view, Sourced::new(all, item));
+    })
 }
 
 fn subnets(item: &Item, facts: &mut Facts) -> Taken {
