@@ -21,7 +21,7 @@ pub static RULE: Rule = Rule {
     unlike: &[
         ("node-unknown", "the name in the path is of no member"),
         ("no-quorum", "too few nodes are left to change anything"),
-        ("workload-down", "the guest's node answers and says that it is stopped"),
+        ("workload-stopped", "the guest's node answers and says that it is stopped"),
     ],
     explains: &[],
     judge,

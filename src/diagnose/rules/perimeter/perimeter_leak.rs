@@ -19,10 +19,9 @@ pub static RULE: Rule = Rule {
            that one tenant reaches another by way of the router. Packets between tenants have no business here.",
     reads: "filter rules, interfaces, static routes and the gateways' segment, the tenants' subnets",
     unlike: &[
-        ("hairpin-leak", "a packet was seen to take that way"),
         ("inter-tenant-leak", "the tenants meet on the exit node, not at the router"),
     ],
-    explains: &["hairpin-leak"],
+    explains: &[],
     judge,
 };
 

@@ -15,7 +15,7 @@ pub static RULE: Rule = Rule {
            appears with a full stop and start, not with a reboot inside the guest.",
     reads: "what Proxmox VE says to a question for the agent",
     unlike: &[
-        ("workload-down", "the guest is not running"),
+        ("workload-stopped", "the guest is not running"),
         ("agent-silent", "the option is on and the agent does not answer"),
         ("privilege-missing", "the question was refused (403)"),
     ],

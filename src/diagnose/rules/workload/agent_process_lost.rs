@@ -18,7 +18,7 @@ pub static RULE: Rule = Rule {
     reads: "the start of the process, the questions for its end, and whether the agent answers anything else",
     unlike: &[
         ("agent-silent", "the agent answers nothing"),
-        ("workload-down", "the guest is not running"),
+        ("workload-stopped", "the guest is not running"),
     ],
     explains: &[],
     judge,

@@ -17,7 +17,7 @@ pub static RULE: Rule = Rule {
     reads: "what Proxmox VE says to a question for the agent, the guest's configuration and its uptime",
     unlike: &[
         ("agent-option-off", "there is no agent device: no wait helps"),
-        ("workload-down", "the guest is not running"),
+        ("workload-stopped", "the guest is not running"),
         ("privilege-missing", "the question was refused (403)"),
     ],
     explains: &[],

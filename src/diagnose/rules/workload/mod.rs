@@ -3,7 +3,7 @@
 mod agent_option_off;
 mod agent_process_lost;
 mod agent_silent;
-mod workload_down;
+mod workload_stopped;
 
 use super::Rule;
 use crate::backends::proxmox::Error;
@@ -14,7 +14,7 @@ use crate::diagnose::facts::calls::Call;
 
 /// Rules of this layer, those first whose faults explain others.
 pub(super) static RULES: &[&Rule] =
-    &[&workload_down::RULE, &agent_option_off::RULE, &agent_silent::RULE, &agent_process_lost::RULE];
+    &[&workload_stopped::RULE, &agent_option_off::RULE, &agent_silent::RULE, &agent_process_lost::RULE];
 
 /// Guests whose agent could not be asked, for the reason `state`.
 fn agents(facts: &Facts, state: AgentState) -> impl Iterator<Item = (&str, &Call)> {

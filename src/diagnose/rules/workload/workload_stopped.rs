@@ -10,7 +10,7 @@ use crate::diagnose::finding::{Layer, Severity, Subject};
 
 /// The rule.
 pub static RULE: Rule = Rule {
-    id: "workload-down",
+    id: "workload-stopped",
     layer: Layer::Workload,
     severity: Severity::Fault,
     says: "The guest is not running, by the word of its own node. Everything that is asked of it fails for that reason.",
