@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use deevnet_console::diagnose::Report;
 use deevnet_console::diagnose::evidence::{Dns, Ended, Evidence, Http, Item, Kind};
-use deevnet_console::diagnose::finding::Severity;
+use deevnet_console::diagnose::finding::{Layer, Severity};
+use deevnet_console::diagnose::rules::rule;
 
 /// One item.
 pub fn item(file: &str, from: &str, kind: Kind, body: &str) -> Item {
@@ -59,6 +60,14 @@ pub fn report(items: Vec<Item>) -> Report {
 pub fn claims(report: &Report) -> BTreeSet<&'static str> {
     let roots = report.findings.iter().filter(|f| f.caused_by.is_none() && f.severity > Severity::Info);
     roots.map(|f| f.id).collect()
+}
+
+/// Whether rules of `layers` found all they want to know.
+pub fn nothing_unknown(site: &Site, layers: &[Layer]) {
+    let report = site.report();
+    let of = |id: &&'static str| rule(id).is_some_and(|rule| layers.contains(&rule.layer));
+    let missing: Vec<_> = report.unknown.iter().filter(|u| u.ids.is_empty() || u.ids.iter().any(|id| of(&id))).collect();
+    assert!(missing.is_empty(), "{missing:#?}");
 }
 
 /// A bundle in which single items can be replaced.
