@@ -1,6 +1,10 @@
 //! The rules: one fault each, grouped by layer, one file a fault. Pure: facts in, verdicts out.
 
+mod access;
+mod dns;
 mod egress;
+mod perimeter;
+mod workload;
 
 use super::facts::{Facts, Sourced};
 use super::finding::{Finding, Layer, Severity, Subject, Unknown};
@@ -26,7 +30,7 @@ pub struct Rule {
 }
 
 /// All rules, in the order of the layers.
-pub static ALL: &[&[&Rule]] = &[egress::RULES];
+pub static ALL: &[&[&Rule]] = &[access::RULES, workload::RULES, egress::RULES, perimeter::RULES, dns::RULES];
 
 /// Every rule.
 pub fn all() -> impl Iterator<Item = &'static Rule> {
@@ -100,6 +104,15 @@ impl Finding {
         let file = source.file.to_string();
         if !self.evidence.contains(&file) {
             self.evidence.push(file);
+        }
+        self
+    }
+
+    /// Names a file of the evidence it rests on.
+    #[must_use]
+    pub fn resting_on(mut self, file: &str) -> Self {
+        if !self.evidence.iter().any(|have| have == file) {
+            self.evidence.push(file.to_owned());
         }
         self
     }
