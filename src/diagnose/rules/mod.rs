@@ -1,6 +1,9 @@
 //! The rules: one fault each, grouped by layer, one file a fault. Pure: facts in, verdicts out.
 
 mod egress;
+mod exits;
+mod fabric;
+mod isolation;
 
 use super::facts::{Facts, Sourced};
 use super::finding::{Finding, Layer, Severity, Subject, Unknown};
@@ -26,7 +29,7 @@ pub struct Rule {
 }
 
 /// All rules, in the order of the layers.
-pub static ALL: &[&[&Rule]] = &[egress::RULES];
+pub static ALL: &[&[&Rule]] = &[fabric::RULES, egress::RULES, isolation::RULES];
 
 /// Every rule.
 pub fn all() -> impl Iterator<Item = &'static Rule> {
