@@ -54,6 +54,10 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
             out.pass(exit.subject());
             continue;
         }
+        if exit.node.conntrack.as_ref().is_some_and(|table| table.count >= table.max) {
+            out.unknown(format!("what is beyond the gateway of {}", exit.name), Some("its connection table is full".to_owned()));
+            continue;
+        }
         // With main's default elsewhere these probes leave there and are lost in a healthy site as well.
         if exit.main_by_transit() != Some(true) {
             out.unknown(format!("what is beyond the gateway of {}", exit.name), Some("main's default is not on transit".to_owned()));
