@@ -218,3 +218,48 @@ fn every_state_by_the_frame_alone() {
     }
     assert!(bad.is_empty(), "{}", bad.join("\n"));
 }
+
+/// Inputs that go together, by what their commands or files begin with.
+const FORMS: [&[&str]; 14] = [
+    &["ip -j route show"],
+    &["ip -j route get"],
+    &["ip -j neigh", "ip -j -s neigh"],
+    &["ip -j -d link", "ip -j -s link"],
+    &["ip -j addr"],
+    &["iptables"],
+    &["iptables-legacy"],
+    &["grep", "sysctl"],
+    &["nstat", "conntrack"],
+    &["systemctl", "vtysh"],
+    &["ping", "arping"],
+    &["zones.json"],
+    &["tdemo.json"],
+    &["site.toml"],
+];
+
+fn is_of(item: &Item, form: &[&str]) -> bool {
+    let line = item.command().map_or(item.file.as_str(), |(line, _)| line);
+    form.iter().any(|begin| line.starts_with(begin))
+}
+
+#[test]
+fn a_missing_form_makes_unknown_and_no_other_fault() {
+    let Some(states) = states() else { return };
+    let mut bad = Vec::new();
+    for (name, dir) in states {
+        let (want, _) = wanted(&name);
+        let whole = commands(&State { dir });
+        for form in FORMS.iter().filter(|_| !want.is_empty()) {
+            let items = whole.items.iter().filter(|item| !is_of(item, form)).cloned().collect();
+            let report = Report::of(&Evidence { items, ..Evidence::default() });
+            let (loud, _) = said(&report);
+            if let Some(other) = loud.iter().find(|id| !want.contains(id)) {
+                bad.push(format!("{name} without {form:?}: claims {other}"));
+            }
+            if loud.first() != want.first() && report.unknown.is_empty() {
+                bad.push(format!("{name} without {form:?}: neither {} nor what is unknown", want[0]));
+            }
+        }
+    }
+    assert!(bad.is_empty(), "{}", bad.join("\n"));
+}

@@ -21,14 +21,11 @@ pub static RULE: Rule = Rule {
 fn judge(facts: &Facts, out: &mut Out<'_>) {
     for exit in exits(facts) {
         let node = exit.node;
-        let rise = match node.conntrack_drops.as_slice() {
-            [first, .., last] => last.value.checked_sub(first.value),
-            _ => None,
-        };
-        let full = node.conntrack.as_ref().map(|table| table.count >= table.max);
-        match (full, rise) {
-            (None, None) => exit.unknown(out, "the connection table", "conntrack"),
-            (Some(true), _) | (_, Some(1..)) => {
+        let rise = node.tracking_dropped();
+        match node.tracking_full() {
+            None => exit.unknown(out, "the connection table", "conntrack"),
+            Some(false) => out.pass(exit.subject()),
+            Some(true) => {
                 let mut finding = out
                     .finding(exit.subject(), format!("The connection table of {} is full: new flows are dropped.", exit.name))
                     .affects(exit.zones());
@@ -47,7 +44,6 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
                     .next("raise-conntrack-max", 2, "raise net.netfilter.nf_conntrack_max, and make it last");
                 out.found(finding);
             }
-            _ => out.pass(exit.subject()),
         }
     }
 }

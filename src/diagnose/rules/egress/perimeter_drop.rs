@@ -54,7 +54,7 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
             out.pass(exit.subject());
             continue;
         }
-        if exit.node.conntrack.as_ref().is_some_and(|table| table.count >= table.max) {
+        if exit.node.tracking_full() == Some(true) {
             out.unknown(format!("what is beyond the gateway of {}", exit.name), Some("its connection table is full".to_owned()));
             continue;
         }

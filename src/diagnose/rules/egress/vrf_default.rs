@@ -2,7 +2,7 @@
 
 use super::super::exits::{Exit, Tenant, exits};
 use super::super::{Out, Rule};
-use crate::backends::exit_node::model::Lookup;
+use crate::backends::exit_node::model::{Lookup, Route};
 use crate::diagnose::facts::Facts;
 use crate::diagnose::finding::{Finding, Layer, Severity};
 use crate::site::model::ExitNodeSite;
@@ -72,7 +72,7 @@ fn leaks(exit: &Exit<'_>, tenant: &Tenant<'_>) -> bool {
 fn each<'e, 'a>(
     exit: &'e Exit<'a>,
     out: &mut Out<'_>,
-    hit: impl Fn(&'e Tenant<'a>, Option<&crate::backends::exit_node::model::Route>) -> bool,
+    hit: impl Fn(&'e Tenant<'a>, Option<&Route>) -> bool,
 ) -> Vec<&'e Tenant<'a>> {
     let mut hits = Vec::new();
     for tenant in &exit.tenants {
@@ -97,7 +97,12 @@ fn with_routes(mut finding: Finding, exit: &Exit<'_>, tenants: &[&Tenant<'_>]) -
 fn missing(facts: &Facts, out: &mut Out<'_>) {
     let exits = exits(facts);
     for (exit, site) in expected(&exits, out) {
-        let hits = each(exit, out, |tenant, default| default.is_none() && !leaks(exit, tenant));
+        let known = |tenant: &Tenant<'_>| exit.node.guard_of(&tenant.vrf).is_some() || exit.main_by_transit().is_some();
+        let without = |default: Option<Option<&Route>>| matches!(default, Some(None));
+        if exit.tenants.iter().any(|tenant| without(exit.node.default_of(&tenant.vrf)) && !known(tenant)) {
+            exit.unknown(out, "the main table, by which traffic without a default leaves,", "route");
+        }
+        let hits = each(exit, out, |tenant, default| default.is_none() && known(tenant) && !leaks(exit, tenant));
         exit.spread(out, &hits, |out, subject, who, tenants| {
             let guarded = tenants.iter().any(|tenant| exit.node.guard_of(&tenant.vrf).is_some());
             let does = if guarded {
@@ -160,7 +165,7 @@ fn wrong(facts: &Facts, out: &mut Out<'_>) {
 }
 
 /// A default learnt by BGP is another fault's business.
-fn is_static(route: &crate::backends::exit_node::model::Route) -> bool {
+fn is_static(route: &Route) -> bool {
     route.protocol.as_deref() != Some("bgp")
 }
 
