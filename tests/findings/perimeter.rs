@@ -114,7 +114,11 @@ fn the_earlier_of_two_opposite_rules_decides() {
     // Later, of another interface, of one port, or not quick: it does not decide.
     site().with(rules(&[wide.replace(".0000004", ".0000006"), block.clone()])).is(&[]);
     site().with(rules(&[wide.replace(r#""lan""#, r#""opt1""#), block.clone()])).is(&[]);
-    site().with(rules(&[wide.replace(r#""destination_net""#, r#""destination_port":"443","destination_net""#), block.clone()]))
+    site()
+        .with(rules(&[
+            wide.replace(r#""destination_net""#, r#""destination_port":"443","destination_net""#),
+            block.clone(),
+        ]))
         .is(&[]);
     site().with(rules(&[wide.replace(r#""quick":"1""#, r#""quick":"0""#), block.clone()])).is(&[]);
     // An alias that is not known here covers nothing.
@@ -123,7 +127,8 @@ fn the_earlier_of_two_opposite_rules_decides() {
 
 #[test]
 fn a_rule_that_nothing_matched_is_told_and_no_fault() {
-    let idle = rule(6, "pass", "lan", "192.0.2.0/24", "10.9.128.0/18", "").replace(r#""packets":4,"states":1"#, r#""packets":0,"states":0"#);
+    let idle = rule(6, "pass", "lan", "192.0.2.0/24", "10.9.128.0/18", "")
+        .replace(r#""packets":4,"states":1"#, r#""packets":0,"states":0"#);
     let report = site().with(rules(&[idle])).report();
     assert_eq!(report.findings.iter().map(|f| f.id).collect::<Vec<_>>(), ["rule-never-hit"]);
     assert_eq!(report.worst(), Some(Severity::Info));
@@ -133,7 +138,8 @@ fn a_rule_that_nothing_matched_is_told_and_no_fault() {
 fn rules_that_pf_refused() {
     let message = "There were error(s) loading the rules: /tmp/rules.debug:41: syntax error - The line in question reads [41]: pass in quick on re0 inet from any to {  }";
     let status = |at: i64| {
-        let body = serde_json::json!({"metadata": {}, "subsystems": {"firewall": {"message": message, "timestamp": at}}});
+        let body =
+            serde_json::json!({"metadata": {}, "subsystems": {"firewall": {"message": message, "timestamp": at}}});
         get("fw", "/api/core/system/status", &body.to_string())
     };
     let fresh = rule(7, "pass", "lan", "192.0.2.0/24", "10.9.129.0/24", "")
@@ -141,7 +147,9 @@ fn rules_that_pf_refused() {
     let old = rule(1, "pass", "opt1", "10.9.0.0/24", "192.0.2.0/24", "");
     let failed = site().with(status(1_764_144_132)).with(rules(&[old.clone(), fresh.clone()]));
     failed.is(&["ruleset-not-loaded"]);
-    assert!(failed.report().findings[0].facts.iter().any(|f| f.subject == "line 41" && f.value == "empty destination list"));
+    assert!(
+        failed.report().findings[0].facts.iter().any(|f| f.subject == "line 41" && f.value == "empty destination list")
+    );
     // The message stays after a good load: with all rules in force it is of an earlier time.
     site().with(status(1_764_144_132)).is_unknown("when the rules were applied");
     // A rule that is not there and no message: it was never applied.

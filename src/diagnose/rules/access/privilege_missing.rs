@@ -84,13 +84,7 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
 }
 
 /// Which of the roles that were read is to be extended.
-fn roles(
-    mut finding: Finding,
-    facts: &Facts,
-    privilege: &str,
-    refused: &Refused<'_>,
-    out: &mut Out<'_>,
-) -> Finding {
+fn roles(mut finding: Finding, facts: &Facts, privilege: &str, refused: &Refused<'_>, out: &mut Out<'_>) -> Finding {
     let has = |held: &BTreeSet<String>| refused.any_of.iter().any(|p| held.contains(*p));
     for call in refused.calls.iter().filter(|call| call.http.path.contains("/agent/")) {
         finding = finding.fact("agent.asked", call.http.segment(3), "no: refused before");

@@ -75,7 +75,9 @@ fn of_head(head: &Head) -> Vec<(&'static str, &'static str)> {
     let at_apex = |kind: &str| rrsets.iter().find(|(name, k, _)| *name == head.name && k == kind);
     match at_apex("SOA") {
         None => said.push(("apex.soa", "none")),
-        Some((.., values)) if values.iter().any(|v| v.starts_with(PLACEHOLDER)) => said.push(("apex.soa", "placeholder")),
+        Some((.., values)) if values.iter().any(|v| v.starts_with(PLACEHOLDER)) => {
+            said.push(("apex.soa", "placeholder"))
+        }
         Some(_) => {}
     }
     if at_apex("NS").is_none() {

@@ -18,9 +18,7 @@ pub static RULE: Rule = Rule {
     says: "A rule passes what must not pass: from the segment by which tenants arrive back into the tenants' networks, so \
            that one tenant reaches another by way of the router. Packets between tenants have no business here.",
     reads: "filter rules, interfaces, static routes and the gateways' segment, the tenants' subnets",
-    unlike: &[
-        ("inter-tenant-leak", "the tenants meet on the exit node, not at the router"),
-    ],
+    unlike: &[("inter-tenant-leak", "the tenants meet on the exit node, not at the router")],
     explains: &[],
     judge,
 };
@@ -47,7 +45,10 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
         let finding = out
             .finding(
                 Subject::new("rule", if rule.uuid.is_empty() { own } else { &rule.uuid }),
-                format!("{own} lets {} reach {net}: tenants reach one another by way of the router.", transit.description),
+                format!(
+                    "{own} lets {} reach {net}: tenants reach one another by way of the router.",
+                    transit.description
+                ),
             )
             .fact("rule.passes", own, format!("{} -> {net}", transit.description))
             .affects([net.to_string()])
