@@ -278,8 +278,14 @@ pub enum Kind {
     Vnets,
     /// VMs.
     Workloads,
+    /// DNS records, at the authority and at the perimeter.
+    Records,
     /// SNAT rules and flows.
     Snat,
+    /// Filter rules of the perimeter, in the order of evaluation.
+    Rules,
+    /// Forwards of the perimeter resolver.
+    Forwards,
     /// SDN edits that wait for an apply.
     Pending,
     /// Sources and their health.
@@ -295,7 +301,10 @@ impl Kind {
             Self::Vrfs => "vrfs",
             Self::Vnets => "vnets",
             Self::Workloads => "workloads",
+            Self::Records => "records",
             Self::Snat => "snat",
+            Self::Rules => "rules",
+            Self::Forwards => "forwards",
             Self::Pending => "pending",
             Self::Sources => "sources",
         }

@@ -21,6 +21,8 @@ VERSION=2
 INSTALLED=/usr/local/sbin/deevnet-exit-node
 MAX_LOOKUPS=8192
 MAX_QUESTIONS=32
+# A run takes a minute at most: a directory that nobody has touched for so many minutes is left over.
+STALE=60
 
 say() { printf 'deevnet-exit-node: %s\n' "$1" >&2; }
 refuse() { say "refused: $1"; exit 2; }
@@ -135,8 +137,19 @@ make_dir() {
     dir=$(mktemp -d "$place/deevnet-exit-node.XXXXXXXX" 2>/dev/null) && break
   done
   [ -n "$dir" ] || { say "no temporary directory could be made in /tmp, /dev/shm or /run"; exit 1; }
-  trap 'rm -rf "$dir"' EXIT
+  # Twice: a part that is being ended may leave a last file.
+  trap 'rm -rf "$dir" 2>/dev/null || rm -rf "$dir"' EXIT
   trap 'exit 1' HUP INT TERM PIPE
+  sweep >/dev/null 2>&1 </dev/null &
+}
+# What a run that was killed left behind: directories of ours by exact form of name, owned by who runs this, old. No link
+# is followed, and in these places nobody else can put another directory under the name of ours.
+sweep() {
+  for place in /tmp /dev/shm /run; do
+    if [ ! -d "$place" ] || [ -L "$place" ]; then continue; fi
+    timeout -k 1 3 find "$place" -xdev -mindepth 1 -maxdepth 1 -type d -user "$(id -u)" -mmin "+$STALE" \
+      -name 'deevnet-exit-node.????????' -exec rm -rf -- {} +
+  done
 }
 
 # elevate FILE SUBCOMMAND...: runs the installed helper as root with FILE on stdin; its frame becomes ours. One attempt,
@@ -243,7 +256,7 @@ read_node() {
   read_file frr-conf /etc/frr/frr.conf &
   read_file frr-local /etc/frr/frr.conf.local &
   run tables 3 grep -sh '^[0-9]' /etc/iproute2/rt_tables /etc/iproute2/rt_tables.d/*.conf /usr/share/iproute2/rt_tables &
-  run ip 10 ip -j -d -s -force -batch "$dir/batch"
+  run ip 10 ip -j -d -s -force -batch "$dir/batch" &
   read_proc
   read_sdn
   wait
