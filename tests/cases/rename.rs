@@ -31,8 +31,16 @@ static VNI: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\b([12]00\d\d)\b").e
 static VMID: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\b(50\d\d|90\d\d)\b").expect("a pattern"));
 
 /// Short names, whole words only: parts of other words stay.
-const WORDS: [(&str, &str); 8] =
-    [("opn", "fw7"), ("pdns", "auth"), ("ops", "zip"), ("opz", "ziq"), ("ns1", "ax7"), ("lab", "sky"), ("mgmt", "desk"), ("TENANT", "GUESTS")];
+const WORDS: [(&str, &str); 8] = [
+    ("opn", "fw7"),
+    ("pdns", "auth"),
+    ("ops", "zip"),
+    ("opz", "ziq"),
+    ("ns1", "ax7"),
+    ("lab", "sky"),
+    ("mgmt", "desk"),
+    ("TENANT", "GUESTS"),
+];
 
 /// Another third octet, such that prefixes down to /18 hold the same neighbours as before.
 fn octet(text: &str) -> u32 {

@@ -22,9 +22,15 @@ fn refusals_of_proxmox_are_told_apart() {
         (refused("version", 401, "No ticket"), &["credentials-not-sent"]),
         (refused("version", 401, "Authentication failed!"), &["credentials-rejected"]),
         (refused("version", 403, "Permission check failed (/, Sys.Audit)"), &["privilege-missing"]),
-        (refused("cluster/sdn/lock", 500, "could not acquire lock for SDN config: invalid lock token provided!"), &["lock-held"]),
+        (
+            refused("cluster/sdn/lock", 500, "could not acquire lock for SDN config: invalid lock token provided!"),
+            &["lock-held"],
+        ),
         (refused("nodes/hv/qemu/9/config", 500, "VM is locked (backup)"), &["lock-held"]),
-        (refused("cluster/sdn", 500, "update failed: cfs-lock 'domain-sdn' error: got lock request timeout"), &["lock-held"]),
+        (
+            refused("cluster/sdn", 500, "update failed: cfs-lock 'domain-sdn' error: got lock request timeout"),
+            &["lock-held"],
+        ),
         (refused("cluster/sdn", 500, "update failed: cfs-lock 'domain-sdn' error: no quorum!"), &["no-quorum"]),
         (refused("nodes/hv/qemu", 595, "No route to host"), &["node-unreachable"]),
         (refused("nodes/hv/qemu", 500, "hostname lookup 'hv' failed - failed to get address info"), &["node-unknown"]),
@@ -35,10 +41,16 @@ fn refusals_of_proxmox_are_told_apart() {
 
 #[test]
 fn a_denied_file_is_quorum_only_where_the_votes_say_so() {
-    let denied = refused("nodes/hv/qemu/9/config", 500, "unable to open file '/etc/pve/nodes/hv/9.conf.tmp' - Permission denied");
+    let denied = refused(
+        "nodes/hv/qemu/9/config",
+        500,
+        "unable to open file '/etc/pve/nodes/hv/9.conf.tmp' - Permission denied",
+    );
     Site(vec![denied.clone()]).is_unknown("votes");
     let votes = |quorate: u8| {
-        let body = format!(r#"{{"data":[{{"type":"cluster","name":"c","quorate":{quorate}}},{{"type":"node","name":"hv","online":1}}]}}"#);
+        let body = format!(
+            r#"{{"data":[{{"type":"cluster","name":"c","quorate":{quorate}}},{{"type":"node","name":"hv","online":1}}]}}"#
+        );
         get("hv", "/api2/json/cluster/status", &body)
     };
     Site(vec![denied.clone(), votes(0)]).is(&["no-quorum"]);
@@ -47,7 +59,8 @@ fn a_denied_file_is_quorum_only_where_the_votes_say_so() {
 
 #[test]
 fn a_name_of_nobody_is_no_node_that_is_down() {
-    let nodes = get("hv", "/api2/json/nodes", r#"{"data":[{"node":"hv","status":"online"},{"node":"hw","status":"offline"}]}"#);
+    let nodes =
+        get("hv", "/api2/json/nodes", r#"{"data":[{"node":"hv","status":"online"},{"node":"hw","status":"offline"}]}"#);
     let call = |node: &str, status| refused(&format!("nodes/{node}/qemu"), status, "certificate verify failed");
     Site(vec![nodes.clone(), call("hv.test", 596)]).is(&["node-unknown", "node-unreachable"]);
     Site(vec![nodes, call("hw", 596)]).is(&["node-unreachable"]);
@@ -69,7 +82,10 @@ fn a_certificate_is_no_silence() {
         Site(vec![unanswered("GET /api2/json/version", why)]).is(&[id]);
     }
     // One answer, whatever it says, is no silence.
-    let one = [unanswered("GET /api2/json/version", "timed out"), get("x", "/api2/json/version", r#"{"data":{"version":"9.1"}}"#)];
+    let one = [
+        unanswered("GET /api2/json/version", "timed out"),
+        get("x", "/api2/json/version", r#"{"data":{"version":"9.1"}}"#),
+    ];
     Site(one.to_vec()).is(&[]);
 }
 
@@ -96,7 +112,11 @@ fn a_dead_router_is_one_line() {
 fn an_agent_that_was_forbidden_to_be_asked_is_not_silent() {
     let agent = "nodes/hv/qemu/9/agent/network-get-interfaces";
     for (status, message, ids) in [
-        (403, "Permission check failed (/vms/9, VM.GuestAgent.Audit|VM.GuestAgent.Unrestricted)", &["privilege-missing"][..]),
+        (
+            403,
+            "Permission check failed (/vms/9, VM.GuestAgent.Audit|VM.GuestAgent.Unrestricted)",
+            &["privilege-missing"][..],
+        ),
         (500, "No QEMU guest agent configured", &["agent-option-off"]),
         (500, "VM 9 is not running", &["workload-stopped"]),
         (500, "QEMU guest agent is not running", &["agent-silent"]),

@@ -29,7 +29,8 @@ fn rows(rows: &[String]) -> String {
 }
 
 fn metadata(kinds: &[(&str, &[&str])]) -> String {
-    let all: Vec<_> = kinds.iter().map(|(kind, values)| serde_json::json!({"kind": kind, "metadata": values})).collect();
+    let all: Vec<_> =
+        kinds.iter().map(|(kind, values)| serde_json::json!({"kind": kind, "metadata": values})).collect();
     serde_json::json!(all).to_string()
 }
 
@@ -131,7 +132,8 @@ fn a_forward_over_tls_to_a_plain_server() {
         .with(resolver_says("SERVFAIL", &[]));
     site.is(&["forward-wrong-type"]);
     // A TLS forward for all names to somebody else is meant.
-    let public = r#"{"uuid":"u","enabled":"1","type":"dot","domain":"","server":"198.51.100.9","port":"853"}"#.to_owned();
+    let public =
+        r#"{"uuid":"u","enabled":"1","type":"dot","domain":"","server":"198.51.100.9","port":"853"}"#.to_owned();
     self::site().with(get("fw", DOTS, &rows(&[public]))).is(&[]);
 }
 
@@ -218,7 +220,8 @@ fn a_zone_the_server_has_and_does_not_serve_yet() {
 
 #[test]
 fn an_apex_that_is_not_right() {
-    let placeholder = "shop.test. 60 IN SOA a.misconfigured.dns.server.invalid. host.shop.test. 7 10800 3600 604800 3600";
+    let placeholder =
+        "shop.test. 60 IN SOA a.misconfigured.dns.server.invalid. host.shop.test. 7 10800 3600 604800 3600";
     site().with(asked(AUTH, "shop.test. SOA", &dig("NOERROR", "qr aa", &[placeholder], &[]))).is(&["apex-broken"]);
     let head = |serial, rrsets: &[(&str, &str)]| get("auth", &format!("{API}/zones/shop.test."), &zone(serial, rrsets));
     site().with(head(7, &APEX[..1])).is(&["apex-broken"]);

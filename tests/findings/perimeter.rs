@@ -84,6 +84,10 @@ fn tenants_must_not_reach_one_another_by_way_of_the_router() {
     site().with(rules(std::slice::from_ref(&leak))).is(&["perimeter-leak"]);
     let own = rule(9, "pass", "opt1", "opt1", "10.9.129.0/24", "");
     site().with(rules(&[own])).is(&["perimeter-leak"]);
+    // From a tenant's own address on that interface, and from one on all interfaces.
+    site().with(rules(&[rule(9, "pass", "opt1", "10.9.129.7", "10.9.129.0/24", "")])).is(&["perimeter-leak"]);
+    site().with(rules(&[rule(9, "pass", "", "10.9.0.22", "10.9.129.0/24", "")])).is(&["perimeter-leak"]);
+    site().with(rules(&[rule(9, "pass", "", "192.0.2.5", "10.9.129.0/24", "")])).is(&[]);
     // Off, a block, or to everywhere.
     site().with(rules(&[leak.replace(r#""enabled":"1""#, r#""enabled":"0""#)])).is(&[]);
     site().with(rules(&[rule(9, "block", "opt1", "10.9.0.0/24", "10.9.128.0/18", "")])).is(&[]);
@@ -114,7 +118,11 @@ fn the_earlier_of_two_opposite_rules_decides() {
     // Later, of another interface, of one port, or not quick: it does not decide.
     site().with(rules(&[wide.replace(".0000004", ".0000006"), block.clone()])).is(&[]);
     site().with(rules(&[wide.replace(r#""lan""#, r#""opt1""#), block.clone()])).is(&[]);
-    site().with(rules(&[wide.replace(r#""destination_net""#, r#""destination_port":"443","destination_net""#), block.clone()]))
+    site()
+        .with(rules(&[
+            wide.replace(r#""destination_net""#, r#""destination_port":"443","destination_net""#),
+            block.clone(),
+        ]))
         .is(&[]);
     site().with(rules(&[wide.replace(r#""quick":"1""#, r#""quick":"0""#), block.clone()])).is(&[]);
     // An alias that is not known here covers nothing.
@@ -123,17 +131,37 @@ fn the_earlier_of_two_opposite_rules_decides() {
 
 #[test]
 fn a_rule_that_nothing_matched_is_told_and_no_fault() {
-    let idle = rule(6, "pass", "lan", "192.0.2.0/24", "10.9.128.0/18", "").replace(r#""packets":4,"states":1"#, r#""packets":0,"states":0"#);
+    let idle = rule(6, "pass", "lan", "192.0.2.0/24", "10.9.128.0/18", "")
+        .replace(r#""packets":4,"states":1"#, r#""packets":0,"states":0"#);
     let report = site().with(rules(&[idle])).report();
     assert_eq!(report.findings.iter().map(|f| f.id).collect::<Vec<_>>(), ["rule-never-hit"]);
     assert_eq!(report.worst(), Some(Severity::Info));
 }
 
 #[test]
+fn counters_read_by_label_count_as_those_of_the_list() {
+    let bare = |n, more: &str| {
+        rule(n, "pass", "lan", "192.0.2.0/24", "10.9.128.0/18", "")
+            .replace(r#","evaluations":5000,"packets":4,"states":1"#, more)
+    };
+    let stats = |label: &str| {
+        let body = format!(
+            r#"{{"status":"ok","stats":{{"{label}":{{"pf_rules":1,"evaluations":5000,"packets":0,"states":0}}}}}}"#
+        );
+        get("fw", "/api/firewall/filter_util/rule_stats", &body)
+    };
+    let ids = |site: Site| site.report().findings.iter().map(|f| f.id).collect::<Vec<_>>();
+    assert_eq!(ids(site().with(rules(&[bare(6, "")])).and(stats("r6"))), ["rule-never-hit"]);
+    // pf has one of the two.
+    site().with(rules(&[bare(6, ""), bare(8, "")])).and(stats("r6")).is_unknown("whether the rules were applied");
+}
+
+#[test]
 fn rules_that_pf_refused() {
     let message = "There were error(s) loading the rules: /tmp/rules.debug:41: syntax error - The line in question reads [41]: pass in quick on re0 inet from any to {  }";
     let status = |at: i64| {
-        let body = serde_json::json!({"metadata": {}, "subsystems": {"firewall": {"message": message, "timestamp": at}}});
+        let body =
+            serde_json::json!({"metadata": {}, "subsystems": {"firewall": {"message": message, "timestamp": at}}});
         get("fw", "/api/core/system/status", &body.to_string())
     };
     let fresh = rule(7, "pass", "lan", "192.0.2.0/24", "10.9.129.0/24", "")
@@ -141,7 +169,9 @@ fn rules_that_pf_refused() {
     let old = rule(1, "pass", "opt1", "10.9.0.0/24", "192.0.2.0/24", "");
     let failed = site().with(status(1_764_144_132)).with(rules(&[old.clone(), fresh.clone()]));
     failed.is(&["ruleset-not-loaded"]);
-    assert!(failed.report().findings[0].facts.iter().any(|f| f.subject == "line 41" && f.value == "empty destination list"));
+    assert!(
+        failed.report().findings[0].facts.iter().any(|f| f.subject == "line 41" && f.value == "empty destination list")
+    );
     // The message stays after a good load: with all rules in force it is of an earlier time.
     site().with(status(1_764_144_132)).is_unknown("when the rules were applied");
     // A rule that is not there and no message: it was never applied.

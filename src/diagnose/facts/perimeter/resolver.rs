@@ -122,8 +122,7 @@ fn settings(item: &Item, facts: &mut Facts) -> Taken {
         let settings = Settings {
             private_addresses: names("/unbound/advanced/privateaddress")
                 .map(|all| all.iter().filter_map(|n| n.parse().ok()).collect()),
-            private_domains: names("/unbound/advanced/privatedomain")
-                .map(|all| all.iter().map(|n| plain(n)).collect()),
+            private_domains: names("/unbound/advanced/privatedomain").map(|all| all.iter().map(|n| plain(n)).collect()),
             default_action: names("/unbound/acls/default_action").and_then(|all| all.into_iter().next()),
             dnssec: part("/unbound/general/dnssec").and_then(|v| match v {
                 Value::String(s) => Some(s == "1"),

@@ -32,7 +32,11 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
             .finding(source(api), format!("{}: its certificate is of an issuer that is not trusted.", api.words()))
             .fact("certificate.issuer", api.words(), "not trusted")
             .resting_on(&call.file)
-            .next("fetch-ca", 0, "fetch the CA's certificate from the server itself, compare, name it in the site file");
+            .next(
+                "fetch-ca",
+                0,
+                "fetch the CA's certificate from the server itself, compare, name it in the site file",
+            );
         out.unknown(format!("everything that {} tells", api.words()), Some("its issuer is not trusted".to_owned()));
         out.found(finding);
     }

@@ -27,10 +27,9 @@ pub static RULE: Rule = Rule {
 fn judge(facts: &Facts, out: &mut Out<'_>) {
     let router = facts.calls.of(Api::Opnsense).filter(|call| matches!(call.opnsense(), Some(Error::NoCredentials)));
     let cluster = refused_logins(facts).filter(|(_, reason)| reason.eq_ignore_ascii_case("no ticket"));
-    for (api, calls) in [
-        (Api::Opnsense, router.collect::<Vec<&Call>>()),
-        (Api::Proxmox, cluster.map(|(call, _)| call).collect()),
-    ] {
+    for (api, calls) in
+        [(Api::Opnsense, router.collect::<Vec<&Call>>()), (Api::Proxmox, cluster.map(|(call, _)| call).collect())]
+    {
         if calls.is_empty() {
             continue;
         }

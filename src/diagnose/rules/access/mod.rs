@@ -87,7 +87,9 @@ fn quoted(text: &str) -> Option<&str> {
 fn respelt<'a>(facts: &'a Facts, call: &Call) -> Option<&'a Call> {
     let plain = |path: &str| path.replace('_', "").to_ascii_lowercase();
     let mut same = facts.calls.of(call.http.api).filter(|other| {
-        other.failure.is_none() && other.http.path != call.http.path && plain(&other.http.path) == plain(&call.http.path)
+        other.failure.is_none()
+            && other.http.path != call.http.path
+            && plain(&other.http.path) == plain(&call.http.path)
     });
     same.find(|_| call.http.api == Api::Opnsense && call.http.ended.status == 403)
 }

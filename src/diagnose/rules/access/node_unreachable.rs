@@ -31,7 +31,8 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
     let members = facts.cluster.members();
     let mut failed: BTreeMap<String, Vec<&Call>> = BTreeMap::new();
     for call in facts.calls.of(Api::Proxmox) {
-        if let (Some(Error::NodeUnreachable { status, .. }), true) = (call.proxmox(), call.http.path.starts_with("nodes/"))
+        if let (Some(Error::NodeUnreachable { status, .. }), true) =
+            (call.proxmox(), call.http.path.starts_with("nodes/"))
         {
             let node = call.http.segment(1).to_owned();
             let member = members.as_ref().and_then(|all| all.iter().find(|m| m.node == node));
@@ -81,7 +82,8 @@ fn one(facts: &Facts, node: &str, calls: &[&Call], out: &mut Out<'_>) {
         Some(true) => format!("Node {node} is online in the cluster and did not answer."),
         _ => format!("Node {node} is unreachable; what runs on it is unknown, not stopped."),
     };
-    let mut finding = out.finding(Subject::new("node", node), title).fact("node.reachable", node, "no").affects(&guests);
+    let mut finding =
+        out.finding(Subject::new("node", node), title).fact("node.reachable", node, "no").affects(&guests);
     if state == Some(true) {
         finding.severity = Severity::Warning;
     }

@@ -29,7 +29,11 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
             .finding(source(api), format!("{} shows another certificate than the pinned one.", api.words()))
             .fact("certificate.pin", api.words(), "differs")
             .resting_on(&call.file)
-            .next("compare-fingerprint", 0, "compare with the fingerprint shown on the server itself; re-pin only if they agree");
+            .next(
+                "compare-fingerprint",
+                0,
+                "compare with the fingerprint shown on the server itself; re-pin only if they agree",
+            );
         out.unknown(format!("everything that {} tells", api.words()), Some("its certificate is another".to_owned()));
         out.found(finding);
     }

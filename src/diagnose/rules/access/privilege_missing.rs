@@ -59,7 +59,9 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
                 let any_of: Vec<&str> = need.iter().map(|privilege| privilege.id).collect();
                 (any_of.first().copied().unwrap_or("page-all"), any_of, endpoint.as_str())
             }
-            Some(Failure::Status { status: 403, .. }) if call.http.api == Api::PowerDns => ("a privilege", Vec::new(), call.http.path.as_str()),
+            Some(Failure::Status { status: 403, .. }) if call.http.api == Api::PowerDns => {
+                ("a privilege", Vec::new(), call.http.path.as_str())
+            }
             _ => continue,
         };
         let entry = missing.entry((call.http.api, first.to_owned())).or_default();
@@ -92,13 +94,7 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
 }
 
 /// Which of the roles that were read is to be extended.
-fn roles(
-    mut finding: Finding,
-    facts: &Facts,
-    privilege: &str,
-    refused: &Refused<'_>,
-    out: &mut Out<'_>,
-) -> Finding {
+fn roles(mut finding: Finding, facts: &Facts, privilege: &str, refused: &Refused<'_>, out: &mut Out<'_>) -> Finding {
     let has = |held: &BTreeSet<String>| refused.any_of.iter().any(|p| held.contains(*p));
     for call in refused.calls.iter().filter(|call| call.http.path.contains("/agent/")) {
         finding = finding.fact("agent.asked", call.http.segment(3), "no: refused before");

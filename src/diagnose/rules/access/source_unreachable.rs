@@ -30,7 +30,8 @@ pub static RULE: Rule = Rule {
 
 /// TLS said why: another rule's.
 pub(super) fn is_tls(why: &str) -> bool {
-    why.contains(PINNED) || [TlsFault::UnknownIssuer, TlsFault::BadSignature].iter().any(|f| why.contains(&f.to_string()))
+    why.contains(PINNED)
+        || [TlsFault::UnknownIssuer, TlsFault::BadSignature].iter().any(|f| why.contains(&f.to_string()))
 }
 
 /// How this program begins to say that a certificate is not the pinned one.

@@ -41,6 +41,7 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
             finding.fact("ticket.state", "login", "not accepted")
         }
     };
-    let finding = rest_on(finding, calls, out).next("renew-login", 0, "log in again; repeat reads, never writes by itself");
+    let finding =
+        rest_on(finding, calls, out).next("renew-login", 0, "log in again; repeat reads, never writes by itself");
     out.found(finding);
 }

@@ -12,7 +12,10 @@ pub static RULE: Rule = Rule {
     severity: Severity::Fault,
     says: "The user is known and has no token of that name: the name is misspelt, or the token was removed.",
     reads: "answers 401 that name a token and its user",
-    unlike: &[("token-expired", "the token is there and past its end"), ("credentials-rejected", "its secret is wrong")],
+    unlike: &[
+        ("token-expired", "the token is there and past its end"),
+        ("credentials-rejected", "its secret is wrong"),
+    ],
     explains: &[],
     judge,
 };

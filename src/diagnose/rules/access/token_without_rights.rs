@@ -51,7 +51,10 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
     });
     let reach: Vec<&str> = empty.iter().map(|call| call.http.path.as_str()).chain(denied).collect();
     let mut finding = out
-        .finding(subject, format!("Token {name} has no permissions of its own: what it lists is what it may see, nothing."))
+        .finding(
+            subject,
+            format!("Token {name} has no permissions of its own: what it lists is what it may see, nothing."),
+        )
         .fact("token.permissions", name, "none")
         .affects(&reach)
         .from(permissions)

@@ -76,7 +76,9 @@ fn of_head(head: &Head) -> Vec<(&'static str, &'static str)> {
     match at_apex("SOA") {
         // A listing without the SOA is an excerpt: only the serial tells that there is none.
         None => return said,
-        Some((.., values)) if values.iter().any(|v| v.starts_with(PLACEHOLDER)) => said.push(("apex.soa", "placeholder")),
+        Some((.., values)) if values.iter().any(|v| v.starts_with(PLACEHOLDER)) => {
+            said.push(("apex.soa", "placeholder"))
+        }
         Some(_) => {}
     }
     if at_apex("NS").is_none() {

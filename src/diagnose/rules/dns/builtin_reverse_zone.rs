@@ -42,7 +42,8 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
     }
     // A source that answers, a built-in zone above the name, and nobody asked the resolver.
     let authorities = facts.dns.authorities();
-    for reply in facts.dns.replies.iter().filter(|r| r.asks(RecordType::PTR) && authorities.contains(r.server.as_str())) {
+    for reply in facts.dns.replies.iter().filter(|r| r.asks(RecordType::PTR) && authorities.contains(r.server.as_str()))
+    {
         let name = reply.name.as_str();
         let asked = facts.dns.resolved().any(|r| r.name == reply.name);
         let above = facts.perimeter.local_zones.as_ref().is_some_and(|z| z.iter().any(|(zone, _)| under(name, zone)));

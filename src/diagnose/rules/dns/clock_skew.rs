@@ -55,7 +55,11 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
             .finding(Subject::new("source", who), format!("The clocks of this host and of {who} differ by {shown} s."))
             .fact("clock.difference", who, format!("{shown} s"))
             .fact("signature.allows", who, format!("{FUDGE} s"))
-            .next("fix-time-sync", 0, "fix time synchronisation on the host that is off; a third clock tells which one");
+            .next(
+                "fix-time-sync",
+                0,
+                "fix time synchronisation on the host that is off; a third clock tells which one",
+            );
         for file in files {
             finding = finding.resting_on(&file);
         }

@@ -44,7 +44,11 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
             .affects([name])
             .resting_on(&reply.file)
             .resting_on(&unchecked.file)
-            .next("exempt-domain", 2, format!("list {zone} as an insecure domain, or give it an enabled plain forward"));
+            .next(
+                "exempt-domain",
+                2,
+                format!("list {zone} as an insecure domain, or give it an enabled plain forward"),
+            );
         for code in &reply.extended {
             finding = finding.fact("answer.extended-error", name, code);
         }

@@ -13,10 +13,7 @@ pub static RULE: Rule = Rule {
     says: "The row for a domain is there and switched off. The resolver asks elsewhere, does not take the domain for private \
            and validates it: names are missing or their addresses stripped.",
     reads: "the list of forwards",
-    unlike: &[
-        ("forward-missing", "there is no row"),
-        ("forward-wrong-type", "the row is on, and over TLS"),
-    ],
+    unlike: &[("forward-missing", "there is no row"), ("forward-wrong-type", "the row is on, and over TLS")],
     explains: &["rebind-filtered", "dnssec-bogus", "forward-missing"],
     judge,
 };

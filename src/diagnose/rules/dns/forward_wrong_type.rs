@@ -56,7 +56,8 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
             None => without(facts, out, super::FORWARDS, "the forwards of the resolver"),
             Some(plain) => {
                 let listed = plain.iter().any(|other| other.domain == *domain);
-                finding = finding.fact("forward.plain-list", domain, if listed { "has it too" } else { "does not show it" });
+                finding =
+                    finding.fact("forward.plain-list", domain, if listed { "has it too" } else { "does not show it" });
                 finding = finding.from(plain);
             }
         }

@@ -83,17 +83,13 @@ fn one(facts: &Facts, reply: &Reply, from: IpAddr, out: &mut Out<'_>) {
         }
     }
     let net = subnet.map_or_else(|| from.to_string(), |net| net.to_string());
-    let finding = finding.affects([&net]).next("allow-network", 2, format!("allow {net} in an access list of the resolver"));
+    let finding =
+        finding.affects([&net]).next("allow-network", 2, format!("allow {net} in an access list of the resolver"));
     out.found(finding);
 }
 
 /// Which source the resolver sees: translation changes it.
-fn source(
-    finding: Finding,
-    facts: &Facts,
-    from: IpAddr,
-    out: &mut Out<'_>,
-) -> Option<(Finding, Option<IpNet>)> {
+fn source(finding: Finding, facts: &Facts, from: IpAddr, out: &mut Out<'_>) -> Option<(Finding, Option<IpNet>)> {
     let mut around = facts.sdn.subnets.values().flat_map(|all| all.value.iter().map(move |s| (all, s)));
     match around.find(|(_, subnet)| subnet.cidr.contains(&from)) {
         None => {

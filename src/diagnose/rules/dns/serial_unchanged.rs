@@ -35,7 +35,10 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
     }
     for (zone, files) in stuck {
         let mut finding = out
-            .finding(Subject::new("name", &zone), format!("{zone} changed and its serial did not: secondaries keep the old data."))
+            .finding(
+                Subject::new("name", &zone),
+                format!("{zone} changed and its serial did not: secondaries keep the old data."),
+            )
             .fact("zone.content", &zone, "changed")
             .fact("zone.serial", &zone, "unchanged")
             .affects([&zone]);
@@ -44,10 +47,7 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
         }
         let head = facts.powerdns.head(&named(&zone));
         match head.and_then(|head| head.soa_edit_api.as_deref().map(|value| (head, value))) {
-            None => out.unknown(
-                format!("soa_edit_api of {zone}"),
-                facts.calls.why(Api::PowerDns, "servers/*/zones/*"),
-            ),
+            None => out.unknown(format!("soa_edit_api of {zone}"), facts.calls.why(Api::PowerDns, "servers/*/zones/*")),
             Some((head, value)) => {
                 let shown = if value.is_empty() { "empty" } else { value };
                 finding = finding.fact("zone.soa-edit-api", &zone, shown).from(head);
@@ -55,7 +55,9 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
                     finding = finding.next(
                         "set-soa-edit-api",
                         2,
-                        format!("set soa_edit_api of {zone} to DEFAULT, then write one record again to move the serial"),
+                        format!(
+                            "set soa_edit_api of {zone} to DEFAULT, then write one record again to move the serial"
+                        ),
                     );
                 }
             }

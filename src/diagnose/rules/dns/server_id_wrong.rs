@@ -34,7 +34,10 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
             continue;
         }
         if !of.listed.contains(&call.from) {
-            out.unknown(format!("the servers behind the API of {}", call.from), facts.calls.why(Api::PowerDns, "servers"));
+            out.unknown(
+                format!("the servers behind the API of {}", call.from),
+                facts.calls.why(Api::PowerDns, "servers"),
+            );
             continue;
         }
         let ids: Vec<_> = of.servers.iter().filter(|server| server.from == call.from).collect();

@@ -13,10 +13,7 @@ pub static RULE: Rule = Rule {
     says: "A tenant's zone lists the key of another tenant, who can write into it. Keys and zones of one tenant carry the \
            same label; the key's own zone stands beside this one.",
     reads: "the metadata of the zones of one parent, names of TSIG keys",
-    unlike: &[
-        ("tsig-unbound", "the zone lists no key at all"),
-        ("update-refused", "updates do not get in"),
-    ],
+    unlike: &[("tsig-unbound", "the zone lists no key at all"), ("update-refused", "updates do not get in")],
     explains: &[],
     judge,
 };
@@ -31,9 +28,8 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
     let zones: Vec<&Name> = of.zones.iter().map(|head| &head.name).chain(of.metadata.iter().map(|m| &m.zone)).collect();
     for meta in &of.metadata {
         let Some((label, parent)) = parts(&meta.zone) else { continue };
-        let beside = |key: &Name| {
-            key.as_str() != label && zones.iter().any(|zone| parts(zone) == Some((key.as_str(), parent)))
-        };
+        let beside =
+            |key: &Name| key.as_str() != label && zones.iter().any(|zone| parts(zone) == Some((key.as_str(), parent)));
         let (foreign, own): (Vec<Name>, Vec<Name>) = meta.update_keys().into_iter().partition(beside);
         let name = meta.zone.as_str();
         if foreign.is_empty() {

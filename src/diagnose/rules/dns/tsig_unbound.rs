@@ -24,7 +24,8 @@ pub static RULE: Rule = Rule {
 
 fn judge(facts: &Facts, out: &mut Out<'_>) {
     let of = &facts.powerdns;
-    let wants = |what: &str, out: &mut Out<'_>| out.unknown(what, facts.calls.why(Api::PowerDns, "servers/*/zones/*/metadata"));
+    let wants =
+        |what: &str, out: &mut Out<'_>| out.unknown(what, facts.calls.why(Api::PowerDns, "servers/*/zones/*/metadata"));
     // Settings about updates, and no zone to apply them to.
     if of.metadata.is_empty() && of.flag("dnsupdate").is_some() {
         wants("which networks and keys may update each zone", out);

@@ -39,11 +39,17 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
         let name = zone.zone.as_str();
         let shut = !zone.update_keys().is_empty() && networks(zone.update_networks()).is_empty();
         let Some(global) = facts.powerdns.setting("allow-dnsupdate-from").filter(|_| shut) else { continue };
-        if facts.powerdns.updates.is_empty() && networks(&[global.to_owned()]).iter().all(|net| net.addr().is_loopback()) {
+        if facts.powerdns.updates.is_empty()
+            && networks(&[global.to_owned()]).iter().all(|net| net.addr().is_loopback())
+        {
             let finding = start(out, name, format!("{name} has a key for updates and no network to take them from."))
                 .fact("update.networks", name, "none")
                 .from(zone)
-                .next("allow-update-from", 2, format!("list the networks of the tenant's clients in ALLOW-DNSUPDATE-FROM of {name}"));
+                .next(
+                    "allow-update-from",
+                    2,
+                    format!("list the networks of the tenant's clients in ALLOW-DNSUPDATE-FROM of {name}"),
+                );
             out.found(finding);
         }
     }
@@ -64,7 +70,11 @@ fn credential(facts: &Facts, update: &Update, out: &mut Out<'_>) {
             let finding = start(out, key, format!("PowerDNS does not accept {key}: its name, secret or algorithm."))
                 .fact("update.credential", key, "not accepted")
                 .resting_on(&update.file)
-                .next("check-tsig-key", 0, format!("compare name, algorithm and secret of {key}; the name in lower case"));
+                .next(
+                    "check-tsig-key",
+                    0,
+                    format!("compare name, algorithm and secret of {key}; the name in lower case"),
+                );
             out.found(finding);
         }
     }
@@ -90,13 +100,17 @@ fn policy(facts: &Facts, update: &Update, out: &mut Out<'_>) {
         return;
     }
     // The zone is that whose key was used, or the only one that was read.
-    let signed = |zone: &&Sourced<ZoneMetadata>| update.key.as_ref().is_some_and(|key| zone.update_keys().contains(key));
+    let signed =
+        |zone: &&Sourced<ZoneMetadata>| update.key.as_ref().is_some_and(|key| zone.update_keys().contains(key));
     let zone = match of.metadata.as_slice() {
         [one] => Some(one),
         several => several.iter().find(signed),
     };
     let Some(zone) = zone else {
-        out.unknown("the metadata of the zone that was to be updated", facts.calls.why(Api::PowerDns, "servers/*/zones/*/metadata"));
+        out.unknown(
+            "the metadata of the zone that was to be updated",
+            facts.calls.why(Api::PowerDns, "servers/*/zones/*/metadata"),
+        );
         return;
     };
     let name = zone.zone.as_str();
@@ -121,15 +135,13 @@ fn policy(facts: &Facts, update: &Update, out: &mut Out<'_>) {
         _ => finding,
     };
     if !inside {
-        let mut finding = finding.next(
-            "allow-update-from",
-            2,
-            format!("add {from} alone to ALLOW-DNSUPDATE-FROM of {name}"),
-        );
+        let mut finding =
+            finding.next("allow-update-from", 2, format!("add {from} alone to ALLOW-DNSUPDATE-FROM of {name}"));
         finding.title = format!("{name}: {from} is in neither list of networks that may update it.");
         out.found(finding);
     } else if listed == Some(false) && !keys.is_empty() {
-        let mut finding = finding.next("bind-tsig-key", 2, format!("list the tenant's own key in TSIG-ALLOW-DNSUPDATE of {name}"));
+        let mut finding =
+            finding.next("bind-tsig-key", 2, format!("list the tenant's own key in TSIG-ALLOW-DNSUPDATE of {name}"));
         finding.title = format!("{name} does not list the key the update was signed with.");
         out.found(finding);
     } else {

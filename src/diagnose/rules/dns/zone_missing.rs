@@ -48,9 +48,11 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
     }
     // What the resolver sends to a server whose list lacks it, and which refuses it.
     for row in rows(facts).filter(|row| row.enabled && !row.domain.is_empty()) {
-        let refusal = facts.dns.replies.iter().find(|r| {
-            r.server == row.server && r.is(Rcode::REFUSED) && under(r.name.as_str(), &row.domain)
-        });
+        let refusal = facts
+            .dns
+            .replies
+            .iter()
+            .find(|r| r.server == row.server && r.is(Rcode::REFUSED) && under(r.name.as_str(), &row.domain));
         match (of.has(&named(&row.domain)), refusal) {
             (Some(false), Some(reply)) => {
                 gone.entry(row.domain.clone()).or_default().push(reply.file.to_string());

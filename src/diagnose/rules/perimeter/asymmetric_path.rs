@@ -74,7 +74,10 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
         let mut finding = out
             .finding(
                 Subject::new("name", source.to_string()),
-                format!("{source} and the next hop {via} share {}: answers go round the router.", interface.description),
+                format!(
+                    "{source} and the next hop {via} share {}: answers go round the router.",
+                    interface.description
+                ),
             )
             .fact("path.interface", source.to_string(), &interface.description)
             .fact("path.interface", via.to_string(), &interface.description)
@@ -86,9 +89,21 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
             finding = finding.from(all);
         }
         let finding = finding
-            .next("add-host-route", 1, format!("give {source} a route to {} by way of {via}: one host at a time", route.network))
-            .next("separate-transfer-net", 3, "or move the next hop to a transfer network of its own: clean, and a change of addresses")
-            .next("bypass-same-interface", 3, "or let the router pass traffic between hosts of one interface: it stops filtering there");
+            .next(
+                "add-host-route",
+                1,
+                format!("give {source} a route to {} by way of {via}: one host at a time", route.network),
+            )
+            .next(
+                "separate-transfer-net",
+                3,
+                "or move the next hop to a transfer network of its own: clean, and a change of addresses",
+            )
+            .next(
+                "bypass-same-interface",
+                3,
+                "or let the router pass traffic between hosts of one interface: it stops filtering there",
+            );
         out.found(finding);
     }
 }

@@ -24,9 +24,12 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
     let Some(gateways) = &facts.perimeter.gateways else { return };
     for gateway in gateways.iter() {
         let forced = gateway.status == "force_down";
-        let neighbour = facts.perimeter.arp.as_ref().zip(gateway.address).map(|(arp, ip)| {
-            arp.iter().any(|n| n.ip == ip && n.mac.is_some())
-        });
+        let neighbour = facts
+            .perimeter
+            .arp
+            .as_ref()
+            .zip(gateway.address)
+            .map(|(arp, ip)| arp.iter().any(|n| n.ip == ip && n.mac.is_some()));
         if !forced && !(is_down(gateway) && neighbour == Some(false)) {
             continue;
         }

@@ -48,7 +48,10 @@ fn interfaces<'a>(facts: &'a Facts, out: &mut Out<'_>) -> Option<&'a [Interface]
     let all = facts.perimeter.interfaces.as_ref().map(|all| all.value.as_slice());
     match all {
         Some([]) => {
-            out.unknown("the interfaces of the router", Some("the router listed none: nothing was discovered".to_owned()));
+            out.unknown(
+                "the interfaces of the router",
+                Some("the router listed none: nothing was discovered".to_owned()),
+            );
             None
         }
         Some(all) => Some(all),
@@ -67,7 +70,8 @@ fn interface_of(interfaces: &[Interface], address: IpAddr) -> Option<&Interface>
 /// What part of a rule's side is: a network, an interface's network, or the name of something not seen here.
 fn network(part: &str, interfaces: &[Interface]) -> Option<IpNet> {
     let of_interface = || {
-        let own = interfaces.iter().find(|i| i.id.eq_ignore_ascii_case(part) || i.description.eq_ignore_ascii_case(part));
+        let own =
+            interfaces.iter().find(|i| i.id.eq_ignore_ascii_case(part) || i.description.eq_ignore_ascii_case(part));
         own.and_then(|i| i.net).map(|net| net.trunc())
     };
     part.parse::<IpNet>().ok().or_else(|| part.parse::<IpAddr>().ok().map(IpNet::from)).or_else(of_interface)

@@ -31,7 +31,8 @@ pub(super) fn is_down(gateway: &Gateway) -> bool {
 /// Nodes the gateway may be: by address, by a part of its name, or else all of them.
 fn candidates<'a>(gateway: &Gateway, members: &'a [Member]) -> Vec<&'a Member> {
     let by_address: Vec<_> = members.iter().filter(|m| m.ip.is_some() && m.ip == gateway.address).collect();
-    let named = |m: &&Member| gateway.name.split(|c: char| !c.is_alphanumeric()).any(|p| p.eq_ignore_ascii_case(&m.node));
+    let named =
+        |m: &&Member| gateway.name.split(|c: char| !c.is_alphanumeric()).any(|p| p.eq_ignore_ascii_case(&m.node));
     let by_name: Vec<_> = members.iter().filter(named).collect();
     match (by_address.is_empty(), by_name.is_empty()) {
         (false, _) => by_address,
@@ -72,7 +73,9 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
         let mut finding = out
             .finding(
                 Subject::new("source", name),
-                format!("{name} counts as down, and its next hop is there: only the monitor {monitor} is not answered."),
+                format!(
+                    "{name} counts as down, and its next hop is there: only the monitor {monitor} is not answered."
+                ),
             )
             .fact("gateway.monitor", name, "not answered")
             .fact("neighbour.mac", address.to_string(), mac)

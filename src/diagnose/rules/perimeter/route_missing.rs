@@ -47,7 +47,11 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
             .fact("route", &shown, if off { "switched off" } else { "none" })
             .affects([&subnet.zone, &shown])
             .from(routes)
-            .next("add-route", 3, "add the aggregate route of the tenants by way of the fabric's gateway, or switch it on");
+            .next(
+                "add-route",
+                3,
+                "add the aggregate route of the tenants by way of the fabric's gateway, or switch it on",
+            );
         out.found(finding);
     }
 }

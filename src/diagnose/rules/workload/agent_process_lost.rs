@@ -16,10 +16,7 @@ pub static RULE: Rule = Rule {
            restarted, for instance upgraded by that very command, or the result was fetched before, which works only once. \
            Whether the command finished, and how, is unknown: neither failed nor done.",
     reads: "the start of the process, the questions for its end, and whether the agent answers anything else",
-    unlike: &[
-        ("agent-silent", "the agent answers nothing"),
-        ("workload-stopped", "the guest is not running"),
-    ],
+    unlike: &[("agent-silent", "the agent answers nothing"), ("workload-stopped", "the guest is not running")],
     explains: &[],
     judge,
 };
