@@ -1,7 +1,7 @@
 //! The router: what it lets through, translates and routes.
 
-use crate::by_hand::{Site, get, http, nothing_unknown};
-use deevnet_console::diagnose::evidence::Item;
+use crate::by_hand::{Site, get, http, item, nothing_unknown};
+use deevnet_console::diagnose::evidence::{Item, Kind};
 use deevnet_console::diagnose::finding::{Layer, Severity};
 
 const RULES: &str = "/api/firewall/filter/search_rule?show_all=1";
@@ -221,4 +221,30 @@ fn a_flow_of_which_one_direction_is_seen() {
     site().and(state("192.0.2.40", "[3,0]")).is(&[]);
     // The next hop itself.
     site().and(state("10.9.0.22", "[3,0]")).is(&[]);
+}
+
+#[test]
+fn a_site_says_which_segments_must_not_meet() {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/sites/good/mobile.toml");
+    let text = std::fs::read_to_string(file).expect("a site");
+    let interfaces = r#"{"rows":[
+        {"identifier":"opt5","description":"IOT-Vendor","addr4":"10.20.31.1/24","gateways":[]},
+        {"identifier":"opt1","description":"TRUSTED","addr4":"10.20.10.1/24","gateways":[]},
+        {"identifier":"opt8","description":"MGMT","addr4":"10.20.99.1/24","gateways":[]},
+        {"identifier":"opt10","description":"TENANT_TRANSIT","addr4":"10.20.50.1/24","gateways":[]}]}"#;
+    let with = |interface: &str, source: &str, destination: &str| {
+        Site(vec![
+            item("site.toml", "site", Kind::Material("the site file".to_owned()), &text),
+            get("fw", INTERFACES, interfaces),
+            rules(&[rule(1, "pass", interface, source, destination, "")]),
+        ])
+    };
+    with("opt5", "any", "10.20.128.0/18").is(&["perimeter-leak"]);
+    with("opt5", "10.20.31.9", "10.20.129.10").is(&["perimeter-leak"]);
+    with("opt10", "10.20.50.0/24", "10.20.99.22").is(&["perimeter-leak"]);
+    with("opt10", "10.20.129.0/24", "opt1").is(&["perimeter-leak"]);
+    // Operators may reach tenants, tenants may reach what serves them.
+    with("opt1", "10.20.10.0/24", "10.20.128.0/18").is(&[]);
+    with("opt10", "10.20.50.0/24", "10.20.25.0/24").is(&[]);
+    with("opt10", "any", "any").is(&[]);
 }

@@ -63,7 +63,7 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
 
 /// Every reconfigure stops and starts the service: one that came before may be why.
 fn after_change(mut finding: Finding, facts: &Facts) -> Finding {
-    let change = |path: &str| path.replace('_', "").to_ascii_lowercase() == "unbound/service/reconfigure";
+    let change = |path: &str| path.eq_ignore_ascii_case("unbound/service/reconfigure");
     for call in facts.calls.of(Api::Opnsense).filter(|call| call.failure.is_none() && change(&call.http.path)) {
         if !finding.facts.iter().any(|f| f.key == "service.stopped-after") {
             finding = finding.fact("service.stopped-after", "resolver", &call.http.path);

@@ -121,18 +121,27 @@ fn leaks(rule: &filter::Rule, ban: &Ban<'_>, tenants: &[IpNet], interfaces: &[In
     if !on || rule.destination.nets.is_empty() || rule.destination.negated {
         return None;
     }
-    // On its own interface any source is of the segment; on all, the source has to mean it.
-    let here = rule.interfaces.contains(&ban.from.id) && rule.source.nets.is_empty();
-    let segment = ban.from.net.is_some_and(|net| holds(&rule.source, &net.trunc(), interfaces) == Some(true));
     let part = |part: &String| network(part, interfaces);
-    let some = rule.source.nets.iter().filter_map(part).any(|source| {
-        let inside = |net: &IpNet| net.contains(&source);
-        ban.from.net.is_some_and(|net| inside(&net.trunc()))
-            || (rule.interfaces.contains(&ban.from.id) && tenants.iter().any(inside))
-    });
-    if !here && !segment && !(some && !rule.source.negated) {
+    if !comes_from(rule, ban, tenants, interfaces) {
         return None;
     }
     let mut to = rule.destination.nets.iter().filter_map(part).filter(|part| part.prefix_len() > 0);
     to.find(|part| ban.to.iter().any(|net| part.contains(net) || net.contains(part)))
+}
+
+/// Whether packets of the banned segment meet the rule: on its own interface with any source, with a source that holds
+/// the segment, or with one that is part of it or, there, a tenant's own.
+fn comes_from(rule: &filter::Rule, ban: &Ban<'_>, tenants: &[IpNet], interfaces: &[Interface]) -> bool {
+    let own = rule.interfaces.contains(&ban.from.id);
+    if rule.source.nets.is_empty() {
+        return own;
+    }
+    let segment = ban.from.net.map(|net| net.trunc());
+    if segment.is_some_and(|net| holds(&rule.source, &net, interfaces) == Some(true)) {
+        return true;
+    }
+    let theirs = |source: IpNet| {
+        segment.is_some_and(|net| net.contains(&source)) || (own && tenants.iter().any(|net| net.contains(&source)))
+    };
+    !rule.source.negated && rule.source.nets.iter().filter_map(|part| network(part, interfaces)).any(theirs)
 }
