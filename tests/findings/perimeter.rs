@@ -118,6 +118,7 @@ fn the_earlier_of_two_opposite_rules_decides() {
     // Later, of another interface, of one port, or not quick: it does not decide.
     site().with(rules(&[wide.replace(".0000004", ".0000006"), block.clone()])).is(&[]);
     site().with(rules(&[wide.replace(r#""lan""#, r#""opt1""#), block.clone()])).is(&[]);
+    site().with(rules(&[wide.replace(r#""direction":"in""#, r#""direction":"out""#), block.clone()])).is(&[]);
     site()
         .with(rules(&[
             wide.replace(r#""destination_net""#, r#""destination_port":"443","destination_net""#),
