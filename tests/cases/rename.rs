@@ -42,6 +42,12 @@ const WORDS: [(&str, &str); 8] = [
     ("TENANT", "GUESTS"),
 ];
 
+/// Interfaces of a guest's card carry its number: `tap5001i0`, `fwpr5001p0`.
+static CARD: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"\b(tap|fwbr|fwln|fwpr)(50\d\d|90\d\d)([ip]\d)").expect("a pattern"));
+/// Source ports of captured packets, after the address has been renamed.
+static PORT: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"(\d\.)([45]\d{4})\b").expect("a pattern"));
+
 /// Another third octet, such that prefixes down to /18 hold the same neighbours as before.
 fn octet(text: &str) -> u32 {
     text.parse::<u32>().map_or(0, |n| n ^ 64)
@@ -63,7 +69,10 @@ pub fn rename(text: &str) -> String {
     let out = ADDRESS.replace_all(&out, |c: &Captures<'_>| format!("10.77.{}.{}", octet(&c[1]), &c[2]));
     let out = REVERSE.replace_all(&out, |c: &Captures<'_>| format!("{}{}.77.10.in-addr", &c[1], octet(&c[2])));
     let out = VNI.replace_all(&out, plus(700));
-    VMID.replace_all(&out, plus(1300)).into_owned()
+    let out = VMID.replace_all(&out, plus(1300));
+    let more = |text: &str, n: u32| text.parse::<u32>().map_or_else(|_| text.to_owned(), |v| (v + n).to_string());
+    let out = CARD.replace_all(&out, |c: &Captures<'_>| format!("{}{}{}", &c[1], more(&c[2], 1300), &c[3]));
+    PORT.replace_all(&out, |c: &Captures<'_>| format!("{}{}", &c[1], more(&c[2], 111))).into_owned()
 }
 
 /// The same evidence of another site.

@@ -3,6 +3,9 @@
 mod access;
 mod dns;
 mod egress;
+mod exits;
+mod fabric;
+mod isolation;
 mod perimeter;
 mod workload;
 
@@ -30,7 +33,8 @@ pub struct Rule {
 }
 
 /// All rules, in the order of the layers.
-pub static ALL: &[&[&Rule]] = &[access::RULES, workload::RULES, egress::RULES, perimeter::RULES, dns::RULES];
+pub static ALL: &[&[&Rule]] =
+    &[access::RULES, fabric::RULES, workload::RULES, egress::RULES, isolation::RULES, perimeter::RULES, dns::RULES];
 
 /// Every rule.
 pub fn all() -> impl Iterator<Item = &'static Rule> {

@@ -32,7 +32,7 @@ pub(super) fn sysctl(item: &Item, line: &Line, exit: Option<i32>, node: &mut Nod
         match name.strip_prefix("net.ipv4.conf.").and_then(|rest| rest.rsplit_once('.')) {
             // A dot in an interface's name is written as a slash (`facts/exit-node.md` §7).
             Some((interface, "rp_filter")) => {
-                drop(rp_filter.insert(interface.replace('/', "."), u8::try_from(value).unwrap_or(u8::MAX)))
+                rp_filter.insert(interface.replace('/', "."), u8::try_from(value).unwrap_or(u8::MAX));
             }
             Some((interface, "forwarding")) => drop(forwarding.insert(interface.replace('/', "."), value != 0)),
             _ => drop(other.insert(name, value)),

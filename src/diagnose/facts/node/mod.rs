@@ -217,6 +217,23 @@ impl Node {
         }
     }
 
+    /// How many packets were dropped for a full connection table between the first and the last look.
+    #[must_use]
+    pub fn tracking_dropped(&self) -> Option<u64> {
+        match self.conntrack_drops.as_slice() {
+            [first, .., last] => last.value.checked_sub(first.value),
+            _ => None,
+        }
+    }
+
+    /// Whether the connection table is full; `None` where nothing says so.
+    #[must_use]
+    pub fn tracking_full(&self) -> Option<bool> {
+        let full = self.conntrack.as_ref().map(|table| table.count >= table.max);
+        let drops = self.tracking_dropped().map(|dropped| dropped > 0);
+        full.into_iter().chain(drops).reduce(|a, b| a || b)
+    }
+
     /// Why `what` could not be read, where the evidence says so.
     #[must_use]
     pub fn why_unread(&self, what: &str) -> Option<String> {

@@ -53,12 +53,21 @@ fn counts(text: &str) -> Option<(u32, u32)> {
     Some((sent, received))
 }
 
+/// Answers without a summary: `N bytes from …`. None at all says nothing.
+fn answers(text: &str, asked: Option<&str>) -> Option<(u32, u32)> {
+    let received = u32::try_from(text.lines().filter(|line| line.contains(" bytes from ")).count()).ok()?;
+    let sent = asked.and_then(|n| n.parse().ok()).unwrap_or(received);
+    (received > 0).then_some((sent.max(received), received))
+}
+
 pub(super) fn ping(item: &Item, line: &Line, exit: Option<i32>, node: &mut Node) -> Taken {
     let Some(dst) = line.plain(&PING_VALUES).first().and_then(|dst| dst.parse().ok()) else { return Taken::NotMine };
-    // Refused at connect or not at all started: no packet was sent.
-    let Some((sent, received)) = counts(&item.body) else { return failed(item, exit, node) };
     let attached = |key: &str| line.args.iter().find_map(|arg| arg.strip_prefix(key).filter(|rest| !rest.is_empty()));
     let option = |key: &str| line.option(key).or_else(|| attached(key));
+    // Refused at connect or not at all started: no packet was sent. Cut off before its summary: answers are counted.
+    let Some((sent, received)) = counts(&item.body).or_else(|| answers(&item.body, option("-c"))) else {
+        return failed(item, exit, node);
+    };
     let payload = option("-s").map_or(Some(USUAL), |size| size.parse().ok());
     let Some(payload) = payload else { return Taken::Unreadable("a size that is no number".to_owned()) };
     let too_large =

@@ -14,7 +14,7 @@ pub(super) const READERS: &[&[Reader]] = &[&[zones, subnets, ip_vrf], changes::R
 mod changes;
 mod nodes;
 
-pub use changes::{Change, DryRun, Pending, Vnet, Write};
+pub use changes::{Change, DryRun, Pending, RenderedSnat, Vnet, Write};
 pub use nodes::{Content, MacEntry};
 
 /// Which state of the configuration a list shows.

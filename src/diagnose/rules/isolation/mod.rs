@@ -1,0 +1,10 @@
+//! Between tenants.
+
+mod inter_tenant_leak;
+mod tenant_isolated;
+mod tenants_share_vrf;
+
+use super::Rule;
+
+/// Rules of this layer.
+pub(super) static RULES: &[&Rule] = &[&tenants_share_vrf::RULE, &inter_tenant_leak::RULE, &tenant_isolated::RULE];
