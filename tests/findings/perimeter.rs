@@ -173,6 +173,12 @@ fn rules_that_pf_refused() {
     assert!(
         failed.report().findings[0].facts.iter().any(|f| f.subject == "line 41" && f.value == "empty destination list")
     );
+    let applied = |at: i64| {
+        let body = format!(r#"{{"apply_sent_at":{at}}}"#);
+        item("clock", "console", Kind::Material("times".to_owned()), &body)
+    };
+    site().with(status(1_764_144_132)).and(applied(1_764_144_130)).is(&["ruleset-not-loaded"]);
+    site().with(status(1_764_144_132)).and(applied(1_764_144_199)).is(&[]);
     // The message stays after a good load: with all rules in force it is of an earlier time.
     site().with(status(1_764_144_132)).is_unknown("when the rules were applied");
     // A rule that is not there and no message: it was never applied.

@@ -115,12 +115,39 @@ fn roles(mut finding: Finding, facts: &Facts, privilege: &str, refused: &Refused
             finding = finding.fact("privilege.gone", "VM.Monitor", "since 9.0");
         }
     }
-    if facts.access.roles.is_empty() {
+    if let Some(permissions) = &facts.access.permissions {
+        finding = held_elsewhere(finding.from(permissions), permissions, privilege, refused);
+    } else if facts.access.roles.is_empty() {
         out.unknown("the role of the identity in use", facts.calls.why(Api::Proxmox, "access/roles/*"));
         finding = finding.next("add-privilege", 2, format!("add {privilege} to a role the identity has there"));
     }
     if let (true, Some(version)) = (lacking, &facts.access.version) {
         finding = finding.from(version);
+    }
+    finding
+}
+
+/// What the identity holds, and where: the right may be there, at another path.
+fn held_elsewhere(
+    mut finding: Finding,
+    permissions: &BTreeMap<String, BTreeSet<String>>,
+    privilege: &str,
+    refused: &Refused<'_>,
+) -> Finding {
+    let has = |held: &BTreeSet<String>| refused.any_of.iter().any(|p| held.contains(*p));
+    for (path, held) in permissions.iter().filter(|(_, held)| !held.is_empty()) {
+        finding = finding.fact("rights.at", path, held.iter().map(String::as_str).collect::<Vec<_>>().join(" "));
+    }
+    for place in &refused.places {
+        finding = finding.next("add-acl", 2, format!("give the identity a role with {privilege} at {place}, no wider"));
+        let pools = permissions.iter().filter(|(path, held)| path.starts_with("/pool/") && has(held));
+        for (pool, _) in pools.filter(|_| place.starts_with("/vms/")) {
+            finding = finding.next(
+                "add-to-pool",
+                2,
+                format!("or add what {place} stands for to {pool}, where it has that right"),
+            );
+        }
     }
     finding
 }
