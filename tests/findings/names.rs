@@ -226,6 +226,8 @@ fn an_apex_that_is_not_right() {
     let head = |serial, rrsets: &[(&str, &str)]| get("auth", &format!("{API}/zones/shop.test."), &zone(serial, rrsets));
     site().with(head(7, &APEX[..1])).is(&["apex-broken"]);
     site().with(head(0, &APEX[1..])).is(&["apex-broken"]);
+    // An excerpt of the zone tells nothing of its apex.
+    site().with(head(7, &[])).is(&[]);
 }
 
 fn with_metadata(body: &str) -> Site {

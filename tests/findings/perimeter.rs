@@ -1,7 +1,7 @@
 //! The router: what it lets through, translates and routes.
 
-use crate::by_hand::{Site, get, http, nothing_unknown};
-use deevnet_console::diagnose::evidence::Item;
+use crate::by_hand::{Site, get, http, item, nothing_unknown};
+use deevnet_console::diagnose::evidence::{Item, Kind};
 use deevnet_console::diagnose::finding::{Layer, Severity};
 
 const RULES: &str = "/api/firewall/filter/search_rule?show_all=1";
@@ -84,6 +84,10 @@ fn tenants_must_not_reach_one_another_by_way_of_the_router() {
     site().with(rules(std::slice::from_ref(&leak))).is(&["perimeter-leak"]);
     let own = rule(9, "pass", "opt1", "opt1", "10.9.129.0/24", "");
     site().with(rules(&[own])).is(&["perimeter-leak"]);
+    // From a tenant's own address on that interface, and from one on all interfaces.
+    site().with(rules(&[rule(9, "pass", "opt1", "10.9.129.7", "10.9.129.0/24", "")])).is(&["perimeter-leak"]);
+    site().with(rules(&[rule(9, "pass", "", "10.9.0.22", "10.9.129.0/24", "")])).is(&["perimeter-leak"]);
+    site().with(rules(&[rule(9, "pass", "", "192.0.2.5", "10.9.129.0/24", "")])).is(&[]);
     // Off, a block, or to everywhere.
     site().with(rules(&[leak.replace(r#""enabled":"1""#, r#""enabled":"0""#)])).is(&[]);
     site().with(rules(&[rule(9, "block", "opt1", "10.9.0.0/24", "10.9.128.0/18", "")])).is(&[]);
@@ -114,6 +118,7 @@ fn the_earlier_of_two_opposite_rules_decides() {
     // Later, of another interface, of one port, or not quick: it does not decide.
     site().with(rules(&[wide.replace(".0000004", ".0000006"), block.clone()])).is(&[]);
     site().with(rules(&[wide.replace(r#""lan""#, r#""opt1""#), block.clone()])).is(&[]);
+    site().with(rules(&[wide.replace(r#""direction":"in""#, r#""direction":"out""#), block.clone()])).is(&[]);
     site()
         .with(rules(&[
             wide.replace(r#""destination_net""#, r#""destination_port":"443","destination_net""#),
@@ -135,6 +140,24 @@ fn a_rule_that_nothing_matched_is_told_and_no_fault() {
 }
 
 #[test]
+fn counters_read_by_label_count_as_those_of_the_list() {
+    let bare = |n, more: &str| {
+        rule(n, "pass", "lan", "192.0.2.0/24", "10.9.128.0/18", "")
+            .replace(r#","evaluations":5000,"packets":4,"states":1"#, more)
+    };
+    let stats = |label: &str| {
+        let body = format!(
+            r#"{{"status":"ok","stats":{{"{label}":{{"pf_rules":1,"evaluations":5000,"packets":0,"states":0}}}}}}"#
+        );
+        get("fw", "/api/firewall/filter_util/rule_stats", &body)
+    };
+    let ids = |site: Site| site.report().findings.iter().map(|f| f.id).collect::<Vec<_>>();
+    assert_eq!(ids(site().with(rules(&[bare(6, "")])).and(stats("r6"))), ["rule-never-hit"]);
+    // pf has one of the two.
+    site().with(rules(&[bare(6, ""), bare(8, "")])).and(stats("r6")).is_unknown("whether the rules were applied");
+}
+
+#[test]
 fn rules_that_pf_refused() {
     let message = "There were error(s) loading the rules: /tmp/rules.debug:41: syntax error - The line in question reads [41]: pass in quick on re0 inet from any to {  }";
     let status = |at: i64| {
@@ -150,6 +173,12 @@ fn rules_that_pf_refused() {
     assert!(
         failed.report().findings[0].facts.iter().any(|f| f.subject == "line 41" && f.value == "empty destination list")
     );
+    let applied = |at: i64| {
+        let body = format!(r#"{{"apply_sent_at":{at}}}"#);
+        item("clock", "console", Kind::Material("times".to_owned()), &body)
+    };
+    site().with(status(1_764_144_132)).and(applied(1_764_144_130)).is(&["ruleset-not-loaded"]);
+    site().with(status(1_764_144_132)).and(applied(1_764_144_199)).is(&[]);
     // The message stays after a good load: with all rules in force it is of an earlier time.
     site().with(status(1_764_144_132)).is_unknown("when the rules were applied");
     // A rule that is not there and no message: it was never applied.
@@ -199,4 +228,30 @@ fn a_flow_of_which_one_direction_is_seen() {
     site().and(state("192.0.2.40", "[3,0]")).is(&[]);
     // The next hop itself.
     site().and(state("10.9.0.22", "[3,0]")).is(&[]);
+}
+
+#[test]
+fn a_site_says_which_segments_must_not_meet() {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/sites/good/mobile.toml");
+    let text = std::fs::read_to_string(file).expect("a site");
+    let interfaces = r#"{"rows":[
+        {"identifier":"opt5","description":"IOT-Vendor","addr4":"10.20.31.1/24","gateways":[]},
+        {"identifier":"opt1","description":"TRUSTED","addr4":"10.20.10.1/24","gateways":[]},
+        {"identifier":"opt8","description":"MGMT","addr4":"10.20.99.1/24","gateways":[]},
+        {"identifier":"opt10","description":"TENANT_TRANSIT","addr4":"10.20.50.1/24","gateways":[]}]}"#;
+    let with = |interface: &str, source: &str, destination: &str| {
+        Site(vec![
+            item("site.toml", "site", Kind::Material("the site file".to_owned()), &text),
+            get("fw", INTERFACES, interfaces),
+            rules(&[rule(1, "pass", interface, source, destination, "")]),
+        ])
+    };
+    with("opt5", "any", "10.20.128.0/18").is(&["perimeter-leak"]);
+    with("opt5", "10.20.31.9", "10.20.129.10").is(&["perimeter-leak"]);
+    with("opt10", "10.20.50.0/24", "10.20.99.22").is(&["perimeter-leak"]);
+    with("opt10", "10.20.129.0/24", "opt1").is(&["perimeter-leak"]);
+    // Operators may reach tenants, tenants may reach what serves them.
+    with("opt1", "10.20.10.0/24", "10.20.128.0/18").is(&[]);
+    with("opt10", "10.20.50.0/24", "10.20.25.0/24").is(&[]);
+    with("opt10", "any", "any").is(&[]);
 }

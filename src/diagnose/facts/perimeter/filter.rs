@@ -11,7 +11,7 @@ use crate::diagnose::facts::sdn::{list, text};
 use crate::diagnose::facts::{Facts, Reader, Sourced, Taken, json};
 
 /// Readers.
-pub(super) const READERS: &[Reader] = &[rules, nat, status, states, log];
+pub(super) const READERS: &[Reader] = &[rules, hits, nat, status, states, log];
 
 /// One side of a rule.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -55,11 +55,18 @@ pub struct Rule {
     pub group: Option<u64>,
     /// Place in the order of evaluation: `(group, place)`; `None` where the list does not tell.
     pub order: Option<(u64, u64)>,
-    /// How often pf compared a packet with it; `None` = pf has no such rule, or counters were not asked for.
-    pub evaluations: Option<u64>,
-    /// Packets that matched.
+    /// Counters in the list itself; `None` = pf has no such rule, or they were not asked for.
+    pub hits: Option<Hits>,
+}
+
+/// Counters of pf, since the rule set was loaded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Hits {
+    /// How often a packet was compared.
+    pub evaluations: u64,
+    /// Packets that matched; `None` = not told.
     pub packets: Option<u64>,
-    /// States alive.
+    /// States alive; `None` = not told.
     pub states: Option<u64>,
 }
 
@@ -159,10 +166,25 @@ fn rule(row: &Row) -> Rule {
         description: text(row, "description").unwrap_or_default(),
         group: number(row, "prio_group"),
         order: order(row),
-        evaluations: number(row, "evaluations"),
-        packets: number(row, "packets"),
-        states: number(row, "states"),
+        hits: counters(row),
     }
+}
+
+fn counters(row: &Row) -> Option<Hits> {
+    let evaluations = number(row, "evaluations")?;
+    Some(Hits { evaluations, packets: number(row, "packets"), states: number(row, "states") })
+}
+
+/// `{"stats": {label: {…}}}`; an answer that failed inside says so in `status`.
+fn hits(item: &Item, facts: &mut Facts) -> Taken {
+    if !rows::opnsense(item, &["firewall/filterutil/rulestats"]) {
+        return Taken::NotMine;
+    }
+    read(json(item), |value| {
+        let Some(Value::Object(stats)) = value.get("stats") else { return };
+        let pair = |(label, row): (&String, &Value)| Some((label.clone(), counters(row.as_object()?)?));
+        facts.perimeter.hits = Some(Sourced::new(stats.iter().filter_map(pair).collect(), item));
+    })
 }
 
 fn rules(item: &Item, facts: &mut Facts) -> Taken {

@@ -9,11 +9,22 @@ use super::{Reader, Sourced};
 /// Readers of this area.
 pub(super) const READERS: &[&[Reader]] = &[filter::READERS, routing::READERS, resolver::READERS];
 
+impl Perimeter {
+    /// Counters of `rule`: from the list itself, or from those that were read by label. `None` = pf has no such rule, or
+    /// nobody asked.
+    #[must_use]
+    pub fn hits(&self, rule: &filter::Rule) -> Option<filter::Hits> {
+        rule.hits.or_else(|| self.hits.as_ref()?.get(&rule.uuid).copied())
+    }
+}
+
 /// What was read of it. `None` = not read, which is never the same as empty.
 #[derive(Debug, Default)]
 pub struct Perimeter {
     /// Filter rules in the order listed.
     pub rules: Option<Sourced<Vec<filter::Rule>>>,
+    /// Counters by label, where they were read apart from the rules.
+    pub hits: Option<Sourced<std::collections::BTreeMap<String, filter::Hits>>>,
     /// Rules of source NAT.
     pub nat: Option<Sourced<Vec<filter::NatRule>>>,
     /// Why pf refused a rule set, and when.

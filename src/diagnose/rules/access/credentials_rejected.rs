@@ -38,7 +38,8 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
     let mut by_api: BTreeMap<Api, Vec<&Call>> = BTreeMap::new();
     for call in &facts.calls.all {
         let rejected = match &call.failure {
-            Some(Failure::Opnsense(Error::Unauthenticated { .. }) | Failure::Status { status: 401, .. }) => true,
+            Some(Failure::Opnsense(Error::Unauthenticated { .. })) => true,
+            Some(Failure::Status { status: 401, .. }) => call.http.api == Api::PowerDns,
             Some(Failure::Proxmox(_)) => refused_logins(facts).any(|(c, why)| c.file == call.file && !explained(why)),
             _ => false,
         };

@@ -3,6 +3,7 @@
 mod ca_unknown;
 mod credentials_not_sent;
 mod credentials_rejected;
+mod endpoint_renamed;
 mod lock_held;
 mod no_quorum;
 mod node_unknown;
@@ -40,6 +41,7 @@ pub(super) static RULES: &[&Rule] = &[
     &ticket_expired::RULE,
     &token_expired::RULE,
     &token_unknown::RULE,
+    &endpoint_renamed::RULE,
     &privilege_missing::RULE,
     &request_without_body::RULE,
     &lock_held::RULE,
@@ -78,6 +80,18 @@ fn refused_logins(facts: &Facts) -> impl Iterator<Item = (&Call, &str)> {
 /// What stands between the next two single quotes.
 fn quoted(text: &str) -> Option<&str> {
     text.split('\'').nth(1)
+}
+
+/// The same request of OPNsense in its other spelling (`search_rule`, `searchRule`), where that one was answered: access
+/// lists know one of the two only (facts/opnsense.md §2).
+fn respelt<'a>(facts: &'a Facts, call: &Call) -> Option<&'a Call> {
+    let plain = |path: &str| path.replace('_', "").to_ascii_lowercase();
+    let mut same = facts.calls.of(call.http.api).filter(|other| {
+        other.failure.is_none()
+            && other.http.path != call.http.path
+            && plain(&other.http.path) == plain(&call.http.path)
+    });
+    same.find(|_| call.http.api == Api::Opnsense && call.http.ended.status == 403)
 }
 
 /// Why a request got no answer at all, in the words of who asked.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::{Out, Rule};
-use super::rest_on;
+use super::{respelt, rest_on};
 use crate::backends::{opnsense, proxmox};
 use crate::diagnose::evidence::Api;
 use crate::diagnose::facts::Facts;
@@ -22,6 +22,7 @@ pub static RULE: Rule = Rule {
     unlike: &[
         ("token-without-rights", "the identity has no permission at all, and lists come back empty instead of refused"),
         ("agent-silent", "the request was let through and the agent did not answer"),
+        ("endpoint-renamed", "the same request in its other spelling is answered"),
         ("no-quorum", "a file of the cluster cannot be written, whatever the privileges"),
     ],
     explains: &[],
@@ -38,7 +39,7 @@ struct Refused<'a> {
 
 fn judge(facts: &Facts, out: &mut Out<'_>) {
     let mut missing: BTreeMap<(Api, String), Refused<'_>> = BTreeMap::new();
-    for call in &facts.calls.all {
+    for call in facts.calls.all.iter().filter(|call| respelt(facts, call).is_none()) {
         let (first, any_of, place) = match &call.failure {
             Some(Failure::Proxmox(proxmox::Error::Denied { need: Some(need), .. })) => {
                 let any_of: Vec<&str> = need.privileges.iter().map(String::as_str).collect();
@@ -47,11 +48,20 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
             Some(Failure::Proxmox(proxmox::Error::Denied { need: None, .. })) => {
                 ("a privilege", Vec::new(), call.http.path.as_str())
             }
+            // Access lists of 25.7 and later know snake_case alone: it may be no more than the spelling.
+            Some(Failure::Opnsense(opnsense::Error::Denied { endpoint, .. }))
+                if endpoint.chars().any(|c| c.is_ascii_uppercase()) =>
+            {
+                out.unknown(format!("{endpoint} of OPNsense in its other spelling"), None);
+                continue;
+            }
             Some(Failure::Opnsense(opnsense::Error::Denied { endpoint, need })) => {
                 let any_of: Vec<&str> = need.iter().map(|privilege| privilege.id).collect();
                 (any_of.first().copied().unwrap_or("page-all"), any_of, endpoint.as_str())
             }
-            Some(Failure::Status { status: 403, .. }) => ("a privilege", Vec::new(), call.http.path.as_str()),
+            Some(Failure::Status { status: 403, .. }) if call.http.api == Api::PowerDns => {
+                ("a privilege", Vec::new(), call.http.path.as_str())
+            }
             _ => continue,
         };
         let entry = missing.entry((call.http.api, first.to_owned())).or_default();
@@ -105,12 +115,39 @@ fn roles(mut finding: Finding, facts: &Facts, privilege: &str, refused: &Refused
             finding = finding.fact("privilege.gone", "VM.Monitor", "since 9.0");
         }
     }
-    if facts.access.roles.is_empty() {
+    if let Some(permissions) = &facts.access.permissions {
+        finding = held_elsewhere(finding.from(permissions), permissions, privilege, refused);
+    } else if facts.access.roles.is_empty() {
         out.unknown("the role of the identity in use", facts.calls.why(Api::Proxmox, "access/roles/*"));
         finding = finding.next("add-privilege", 2, format!("add {privilege} to a role the identity has there"));
     }
     if let (true, Some(version)) = (lacking, &facts.access.version) {
         finding = finding.from(version);
+    }
+    finding
+}
+
+/// What the identity holds, and where: the right may be there, at another path.
+fn held_elsewhere(
+    mut finding: Finding,
+    permissions: &BTreeMap<String, BTreeSet<String>>,
+    privilege: &str,
+    refused: &Refused<'_>,
+) -> Finding {
+    let has = |held: &BTreeSet<String>| refused.any_of.iter().any(|p| held.contains(*p));
+    for (path, held) in permissions.iter().filter(|(_, held)| !held.is_empty()) {
+        finding = finding.fact("rights.at", path, held.iter().map(String::as_str).collect::<Vec<_>>().join(" "));
+    }
+    for place in &refused.places {
+        finding = finding.next("add-acl", 2, format!("give the identity a role with {privilege} at {place}, no wider"));
+        let pools = permissions.iter().filter(|(path, held)| path.starts_with("/pool/") && has(held));
+        for (pool, _) in pools.filter(|_| place.starts_with("/vms/")) {
+            finding = finding.next(
+                "add-to-pool",
+                2,
+                format!("or add what {place} stands for to {pool}, where it has that right"),
+            );
+        }
     }
     finding
 }

@@ -74,7 +74,8 @@ fn of_head(head: &Head) -> Vec<(&'static str, &'static str)> {
     let Some(rrsets) = &head.rrsets else { return said };
     let at_apex = |kind: &str| rrsets.iter().find(|(name, k, _)| *name == head.name && k == kind);
     match at_apex("SOA") {
-        None => said.push(("apex.soa", "none")),
+        // A listing without the SOA is an excerpt: only the serial tells that there is none.
+        None => return said,
         Some((.., values)) if values.iter().any(|v| v.starts_with(PLACEHOLDER)) => {
             said.push(("apex.soa", "placeholder"))
         }

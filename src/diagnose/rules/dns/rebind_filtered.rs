@@ -36,7 +36,6 @@ fn fingerprint(reply: &Reply) -> bool {
     address
         && reply.is(Rcode::NOERROR)
         && reply.addresses().next().is_none()
-        && reply.soa().is_none()
         && reply.authority.is_empty()
         && reply.flag(|f| f.aa) == Some(false)
 }

@@ -33,7 +33,7 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
                     .finding(Subject::new("source", "resolver"), format!("The resolver's service is {word}."))
                     .fact("service.state", "resolver", word)
                     .from(service);
-                out.found(complete(finding));
+                out.found(complete(after_change(finding, facts)));
             }
         }
     }
@@ -59,6 +59,18 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
         }
         out.found(complete(finding));
     }
+}
+
+/// Every reconfigure stops and starts the service: one that came before may be why.
+fn after_change(mut finding: Finding, facts: &Facts) -> Finding {
+    let change = |path: &str| path.eq_ignore_ascii_case("unbound/service/reconfigure");
+    for call in facts.calls.of(Api::Opnsense).filter(|call| call.failure.is_none() && change(&call.http.path)) {
+        if !finding.facts.iter().any(|f| f.key == "service.stopped-after") {
+            finding = finding.fact("service.stopped-after", "resolver", &call.http.path);
+        }
+        finding = finding.resting_on(&call.file);
+    }
+    finding
 }
 
 fn complete(finding: Finding) -> Finding {

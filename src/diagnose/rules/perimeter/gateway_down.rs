@@ -30,7 +30,8 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
             .as_ref()
             .zip(gateway.address)
             .map(|(arp, ip)| arp.iter().any(|n| n.ip == ip && n.mac.is_some()));
-        if !forced && !(is_down(gateway) && neighbour == Some(false)) {
+        let gone = is_down(gateway) && neighbour == Some(false);
+        if !forced && !gone {
             continue;
         }
         let name = &gateway.name;

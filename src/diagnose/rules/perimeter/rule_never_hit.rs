@@ -3,6 +3,7 @@
 use super::super::{Out, Rule};
 use super::name;
 use crate::diagnose::facts::Facts;
+use crate::diagnose::facts::perimeter::filter;
 use crate::diagnose::finding::{Layer, Severity, Subject};
 
 /// The rule.
@@ -27,8 +28,8 @@ const CHANCE: u64 = 1000;
 fn judge(facts: &Facts, out: &mut Out<'_>) {
     let Some(rules) = &facts.perimeter.rules else { return };
     for rule in rules.iter().filter(|rule| rule.enabled && !rule.automatic) {
-        let tried = rule.evaluations.is_some_and(|n| n >= CHANCE);
-        if !tried || rule.packets != Some(0) || rule.states != Some(0) {
+        let idle = |h: filter::Hits| h.evaluations >= CHANCE && h.packets == Some(0) && h.states == Some(0);
+        if !facts.perimeter.hits(rule).is_some_and(idle) {
             continue;
         }
         let own = name(rule);

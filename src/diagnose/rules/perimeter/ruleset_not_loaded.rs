@@ -27,10 +27,11 @@ pub static RULE: Rule = Rule {
 /// Rules that are on and that pf does not have, where others show that counters were asked for.
 fn without_counters(facts: &Facts) -> Vec<&filter::Rule> {
     let Some(rules) = &facts.perimeter.rules else { return Vec::new() };
-    if rules.iter().all(|rule| rule.evaluations.is_none()) {
+    let has = |rule: &filter::Rule| facts.perimeter.hits(rule).is_some();
+    if !rules.iter().any(has) {
         return Vec::new();
     }
-    rules.iter().filter(|rule| rule.enabled && rule.evaluations.is_none() && !rule.uuid.is_empty()).collect()
+    rules.iter().filter(|rule| rule.enabled && !has(rule) && !rule.uuid.is_empty()).collect()
 }
 
 fn judge(facts: &Facts, out: &mut Out<'_>) {

@@ -37,12 +37,17 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
     }
     for (vmid, files) in stopped {
         let name = facts.guests.config.get(vmid).and_then(|c| c.name.clone());
+        let asked = agents(facts, AgentState::VmStopped).any(|(id, _)| id == vmid);
         let mut finding = out
             .finding(Subject::new("workload", vmid), format!("Guest {vmid} is stopped."))
             .fact("workload.state", vmid, "stopped")
             .affects([vmid])
             .affects(name)
             .next("start-workload", 1, format!("start guest {vmid}"));
+        // That alone may be meant; it is a fault where something was asked of the guest.
+        if !asked {
+            finding.severity = Severity::Info;
+        }
         for file in files {
             finding = finding.resting_on(file);
         }
