@@ -213,7 +213,10 @@ fn every_state_by_the_frame_alone() {
         let want: Vec<_> = want.iter().copied().filter(|id| !NOT_IN_FRAME.contains(id)).collect();
         eprintln!("{name:45} {} {}", loud.first().unwrap_or(&"-"), notes.join(" "));
         if loud != want || notes != want_notes {
-            bad.push(format!("{name}: {loud:?} {notes:?} instead of {want:?} {want_notes:?}; unknown {:?}", report.unknown));
+            bad.push(format!(
+                "{name}: {loud:?} {notes:?} instead of {want:?} {want_notes:?}; unknown {:?}",
+                report.unknown
+            ));
         }
     }
     assert!(bad.is_empty(), "{}", bad.join("\n"));

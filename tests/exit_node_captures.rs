@@ -19,10 +19,10 @@ mod exit_node_common;
 use std::fs;
 use std::path::Path;
 
+use captured::State;
 use deevnet_console::backends::exit_node::frame::Frame;
 use deevnet_console::backends::exit_node::model::{Reading, UnreadKind};
 use deevnet_console::backends::exit_node::{helper, reading};
-use captured::State;
 use exit_node_common::{expected, lookups, signals};
 
 fn read(state: &State) -> Reading {

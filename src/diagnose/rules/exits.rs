@@ -61,12 +61,8 @@ pub fn exits(facts: &Facts) -> Vec<Exit<'_>> {
 fn tenants<'a>(facts: &'a Facts, node: &str) -> Vec<Tenant<'a>> {
     let zones = facts.sdn.zones_in_force().map_or(&[][..], |zones| zones.value.as_slice());
     let mine = zones.iter().filter(|zone| zone.kind == "evpn" && zone.exit_nodes.iter().any(|exit| exit == node));
-    mine.map(|zone| Tenant {
-        zone: &zone.zone,
-        vrf: format!("vrf_{}", zone.zone),
-        subnets: subnets(facts, &zone.zone),
-    })
-    .collect()
+    mine.map(|zone| Tenant { zone: &zone.zone, vrf: format!("vrf_{}", zone.zone), subnets: subnets(facts, &zone.zone) })
+        .collect()
 }
 
 fn subnets<'a>(facts: &'a Facts, zone: &str) -> Vec<(&'a Subnet, Ipv4Net)> {

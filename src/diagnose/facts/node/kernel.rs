@@ -31,11 +31,15 @@ pub(super) fn sysctl(item: &Item, line: &Line, exit: Option<i32>, node: &mut Nod
         let name = name.trim();
         match name.strip_prefix("net.ipv4.conf.").and_then(|rest| rest.rsplit_once('.')) {
             // A dot in an interface's name is written as a slash (`facts/exit-node.md` §7).
-            Some((interface, "rp_filter")) => drop(
-                rp_filter.insert(interface.replace('/', "."), u8::try_from(value).unwrap_or(u8::MAX)),
-            ),
-            Some((interface, "forwarding")) => drop(forwarding.insert(interface.replace('/', "."), value != 0)),
-            _ => drop(other.insert(name, value)),
+            Some((interface, "rp_filter")) => {
+                rp_filter.insert(interface.replace('/', "."), u8::try_from(value).unwrap_or(u8::MAX));
+            }
+            Some((interface, "forwarding")) => {
+                forwarding.insert(interface.replace('/', "."), value != 0);
+            }
+            _ => {
+                other.insert(name, value);
+            }
         }
     }
     add(&mut node.rp_filter, rp_filter, item);

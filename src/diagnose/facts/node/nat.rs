@@ -63,10 +63,8 @@ fn ct_zones(save: &Save) -> Vec<CtZone> {
     let zone = |(packets, text): (u64, &str)| {
         let words: Vec<&str> = text.split_whitespace().collect();
         let after = |key: &str| words.iter().position(|w| *w == key).and_then(|at| words.get(at + 1)).copied();
-        (after("-j") == Some("CT") && after("--zone").is_some()).then(|| CtZone {
-            interface: after("-i").unwrap_or("+").to_owned(),
-            packets: Some(packets),
-        })
+        (after("-j") == Some("CT") && after("--zone").is_some())
+            .then(|| CtZone { interface: after("-i").unwrap_or("+").to_owned(), packets: Some(packets) })
     };
     save.chain_rules("raw", "PREROUTING").filter_map(zone).collect()
 }

@@ -53,7 +53,8 @@ pub(super) fn tcpdump(item: &Item, line: &Line, exit: Option<i32>, node: &mut No
     if !ran {
         return failed(item, exit, node);
     }
-    let interface = line.args.iter().position(|arg| arg.starts_with('-') && !arg.starts_with("--") && arg.ends_with('i'));
+    let interface =
+        line.args.iter().position(|arg| arg.starts_with('-') && !arg.starts_with("--") && arg.ends_with('i'));
     let interface = interface.and_then(|at| line.args.get(at + 1)).cloned().unwrap_or_default();
     let packets = item.body.lines().filter_map(packet).collect();
     node.captures.push(Sourced::new(Capture { interface, packets }, item));

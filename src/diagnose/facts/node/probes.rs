@@ -70,7 +70,8 @@ pub(super) fn ping(item: &Item, line: &Line, exit: Option<i32>, node: &mut Node)
     };
     let payload = option("-s").map_or(Some(USUAL), |size| size.parse().ok());
     let Some(payload) = payload else { return Taken::Unreadable("a size that is no number".to_owned()) };
-    let too_large = [&item.body, &item.stderr].iter().any(|t| t.contains("message too long") || t.contains("Frag needed"));
+    let too_large =
+        [&item.body, &item.stderr].iter().any(|t| t.contains("message too long") || t.contains("Frag needed"));
     let ping = Ping {
         dst,
         source: option("-I").map(str::to_owned),

@@ -159,7 +159,8 @@ mod tests {
 
     #[test]
     fn links_and_addresses_for_people() {
-        let (links, addresses) = brief("a@b UP 192.0.2.1/24 2001:db8::1/64\nc UNKNOWN 02:00:00:00:00:01 <UP,LOWER_UP>\n");
+        let (links, addresses) =
+            brief("a@b UP 192.0.2.1/24 2001:db8::1/64\nc UNKNOWN 02:00:00:00:00:01 <UP,LOWER_UP>\n");
         assert_eq!((links[0].name.as_str(), addresses.len()), ("a", 2));
         assert_eq!(links[1].flags, ["UP", "LOWER_UP"]);
         let links = long("2: eth0@if3: <UP> mtu 1500 qdisc x master br state UP mode\\    link/ether 02:00\n");

@@ -176,7 +176,8 @@ fn lock(item: &Item, facts: &mut Facts) -> Taken {
     let Some(http) = item.http().filter(|h| h.method == "POST" && h.asks(Api::Proxmox, "cluster/sdn/lock")) else {
         return Taken::NotMine;
     };
-    let said = [item.body.as_str(), &http.ended.reason].into_iter().any(|t| t.contains("configuration has pending changes"));
+    let said =
+        [item.body.as_str(), &http.ended.reason].into_iter().any(|t| t.contains("configuration has pending changes"));
     if http.ok() || !said {
         return Taken::NotMine;
     }

@@ -27,11 +27,16 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
         for address in addresses.iter().filter(|address| address.ip.is_ipv4() && !address.ip.is_loopback()) {
             let known = |ip: IpAddr| {
                 let lists = facts.sdn.mac_vrf.iter();
-                lists.filter(|(_, list)| list.iter().any(|entry| entry.ip == Some(ip))).map(|((node, vnet), _)| (node, vnet)).next()
+                lists
+                    .filter(|(_, list)| list.iter().any(|entry| entry.ip == Some(ip)))
+                    .map(|((node, vnet), _)| (node, vnet))
+                    .next()
             };
             // A guest is told by another of its addresses, which nodes have learnt.
             let own = addresses.iter().filter(|other| other.dev == address.dev && other.ip != address.ip);
-            let Some((own, (_, vnet))) = own.filter_map(|other| Some((other, known(other.ip)?))).next() else { continue };
+            let Some((own, (_, vnet))) = own.filter_map(|other| Some((other, known(other.ip)?))).next() else {
+                continue;
+            };
             if known(address.ip).is_some() {
                 out.pass(Subject::new("name", address.ip.to_string()));
                 continue;
@@ -54,12 +59,16 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
             match (zone, zones) {
                 (Some(zone), Some(zones)) => {
                     let off = text(&zone.fields, "disable-arp-nd-suppression").is_some_and(|on| on == "1");
-                    finding = finding.fact("zone.arp-nd-suppression", &zone.zone, if off { "off" } else { "on" }).from(zones);
+                    finding =
+                        finding.fact("zone.arp-nd-suppression", &zone.zone, if off { "off" } else { "on" }).from(zones);
                     if !off {
                         finding = finding.next(
                             "disable-suppression",
                             2,
-                            format!("set disable-arp-nd-suppression for zone {}, as for every zone with floating addresses", zone.zone),
+                            format!(
+                                "set disable-arp-nd-suppression for zone {}, as for every zone with floating addresses",
+                                zone.zone
+                            ),
                         );
                     }
                 }

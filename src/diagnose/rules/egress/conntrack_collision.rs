@@ -28,7 +28,11 @@ fn stray(capture: &Capture) -> Option<(&Packet, &Packet)> {
     let is = |packet: &Packet, flag: char| packet.flags.as_deref().is_some_and(|flags| flags.contains(flag));
     capture.packets.iter().filter(|p| is(p, 'R')).find_map(|reset| {
         let same = |open: &&Packet| {
-            is(open, 'S') && open.dst == reset.dst && open.dport == reset.dport && open.sport == reset.sport && open.src != reset.src
+            is(open, 'S')
+                && open.dst == reset.dst
+                && open.dport == reset.dport
+                && open.sport == reset.sport
+                && open.src != reset.src
         };
         Some((capture.packets.iter().find(same)?, reset))
     })
@@ -63,7 +67,8 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
 
 fn found(facts: &Facts, name: &str, node: &Node, seen: (&Sourced<Capture>, (&Packet, &Packet)), out: &mut Out<'_>) {
     let (capture, (open, reset)) = seen;
-    let title = format!("{name} resets connections with the guest's own address {}: they are tracked twice.", reset.src);
+    let title =
+        format!("{name} resets connections with the guest's own address {}: they are tracked twice.", reset.src);
     let mut finding = out
         .finding(Subject::new("node", name), title)
         .fact("ct-zone.packets", format!("{name}/{BRIDGE}+"), 0)
@@ -81,9 +86,14 @@ fn found(facts: &Facts, name: &str, node: &Node, seen: (&Sourced<Capture>, (&Pac
         finding = finding.fact("nic.firewall", format!("{}/{}", nic.vmid, nic.key), "off").from(nic);
         finding = finding.affects([nic.guest.as_ref().unwrap_or(&nic.vmid)]);
     }
-    let pair: Vec<&str> = node.links.iter().flat_map(|l| l.iter()).map(|l| l.name.as_str()).filter(|l| l.starts_with("xvrf")).collect();
+    let pair: Vec<&str> =
+        node.links.iter().flat_map(|l| l.iter()).map(|l| l.name.as_str()).filter(|l| l.starts_with("xvrf")).collect();
     let finding = finding
-        .next("nic-firewall-on", 1, "switch the firewall flag of the guest's card on: its bridge then has a zone of its own")
+        .next(
+            "nic-firewall-on",
+            1,
+            "switch the firewall flag of the guest's card on: its bridge then has a zone of its own",
+        )
         .next("conntrack-zones-on-pair", 2, format!("or give {} conntrack zones of their own", pair.join(" and ")));
     out.found(finding);
 }

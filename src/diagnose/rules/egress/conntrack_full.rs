@@ -27,7 +27,10 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
             Some(false) => out.pass(exit.subject()),
             Some(true) => {
                 let mut finding = out
-                    .finding(exit.subject(), format!("The connection table of {} is full: new flows are dropped.", exit.name))
+                    .finding(
+                        exit.subject(),
+                        format!("The connection table of {} is full: new flows are dropped.", exit.name),
+                    )
                     .affects(exit.zones());
                 if let Some(table) = &node.conntrack {
                     finding = finding

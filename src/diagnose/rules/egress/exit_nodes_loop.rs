@@ -39,8 +39,10 @@ fn alternating(trace: &Trace) -> Option<BTreeSet<Ipv4Addr>> {
 }
 
 fn judge(facts: &Facts, out: &mut Out<'_>) {
-    let loops: Vec<_> = facts.nodes.iter().flat_map(|(name, node)| node.traces.iter().map(move |t| (name, t))).collect();
-    let loops: Vec<_> = loops.into_iter().filter_map(|(name, trace)| Some((name, trace, alternating(trace)?))).collect();
+    let loops: Vec<_> =
+        facts.nodes.iter().flat_map(|(name, node)| node.traces.iter().map(move |t| (name, t))).collect();
+    let loops: Vec<_> =
+        loops.into_iter().filter_map(|(name, trace)| Some((name, trace, alternating(trace)?))).collect();
     let Some(zones) = facts.sdn.zones_in_force() else {
         if !loops.is_empty() {
             out.unknown("the exit nodes of the zones", facts.pve.why("cluster/sdn/zones"));
@@ -74,7 +76,8 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
             .next("check-versions", 0, "compare the releases of FRR and libpve-network-perl on the exit nodes")
             .command("dpkg -l frr libpve-network-perl");
         for (exit, hop, routes) in defaults {
-            finding = finding.fact("vrf.default", format!("{exit}/{}", zone.zone), format!("bgp, to {hop}")).from(routes);
+            finding =
+                finding.fact("vrf.default", format!("{exit}/{}", zone.zone), format!("bgp, to {hop}")).from(routes);
         }
         for (host, trace, hops) in &loops {
             let hops: Vec<String> = hops.iter().map(ToString::to_string).collect();

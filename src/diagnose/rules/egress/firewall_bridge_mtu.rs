@@ -41,23 +41,34 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
         let taps = node.links.iter().flat_map(|links| links.iter()).filter_map(|tap| Some((tap, card(&tap.name)?)));
         for (tap, (guest, card)) in taps {
             let Some(mtu) = tap.mtu else { continue };
-            let small: Vec<&Link> = between(node, guest, card).into_iter().filter(|l| l.mtu.is_some_and(|m| m < mtu)).collect();
+            let small: Vec<&Link> =
+                between(node, guest, card).into_iter().filter(|l| l.mtu.is_some_and(|m| m < mtu)).collect();
             let Some(first) = small.first() else { continue };
-            let nic = facts.pve.nics.iter().find(|nic| {
-                nic.node == name && nic.vmid == guest.to_string() && nic.key == format!("net{card}")
-            });
+            let nic = facts
+                .pve
+                .nics
+                .iter()
+                .find(|nic| nic.node == name && nic.vmid == guest.to_string() && nic.key == format!("net{card}"));
             let vnet = nic.and_then(|nic| node.link(&nic.bridge));
             // Where the VNet itself is as small, the card is merely set too high.
-            if vnet.and_then(|vnet| vnet.mtu).is_some_and(|vnet| small.iter().all(|l| l.mtu.is_some_and(|m| m >= vnet))) {
+            if vnet.and_then(|vnet| vnet.mtu).is_some_and(|vnet| small.iter().all(|l| l.mtu.is_some_and(|m| m >= vnet)))
+            {
                 continue;
             }
             let who = nic.and_then(|nic| nic.guest.clone()).unwrap_or_else(|| guest.to_string());
-            let title = format!("Large frames of {who} are lost at {} on {name}: its MTU is below the card's {mtu}.", first.name);
+            let title = format!(
+                "Large frames of {who} are lost at {} on {name}: its MTU is below the card's {mtu}.",
+                first.name
+            );
             let mut finding = out
                 .finding(Subject::new("workload", &who), title)
                 .fact("link.mtu", format!("{name}/{}", tap.name), mtu)
                 .affects([&who])
-                .next("restart-nic", 1, format!("unplug and plug net{card} of {who} again, after an upgrade of the node"))
+                .next(
+                    "restart-nic",
+                    1,
+                    format!("unplug and plug net{card} of {who} again, after an upgrade of the node"),
+                )
                 .next("upgrade-node", 2, "upgrade pve-network and qemu-server on the node")
                 .next("nic-firewall-off", 1, "or switch the firewall of that card off");
             for link in small.iter().copied().chain(vnet) {

@@ -65,7 +65,11 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
         let listed = listed_older(node);
         let (Some(saved), Some(running)) = (saved, running) else {
             if listed == Some(true) || saved.is_some() {
-                let what = if saved.is_none() { format!("{SAVED} of {name}") } else { format!("the running configuration of FRR of {name}") };
+                let what = if saved.is_none() {
+                    format!("{SAVED} of {name}")
+                } else {
+                    format!("the running configuration of FRR of {name}")
+                };
                 out.unknown(what, node.why_unread("frr").or_else(|| node.why_unread("vtysh")));
             }
             continue;
@@ -77,18 +81,28 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
             out.pass(Subject::new("node", name));
             continue;
         }
-        let title = format!("{} statement(s) of FRR that {SAVED} of {name} holds are not running, and no {LOCAL} brings them back.", lost.len());
+        let title = format!(
+            "{} statement(s) of FRR that {SAVED} of {name} holds are not running, and no {LOCAL} brings them back.",
+            lost.len()
+        );
         let mut finding = out.finding(Subject::new("node", name), title).from(saved).from(running);
         for line in &lost {
             finding = finding.fact("frr.lost", name, line);
         }
         for (other, node) in facts.nodes.iter() {
             let Some(files) = &node.frr_files else { continue };
-            let age = files.iter().find(|file| file.name == LOCAL).map_or_else(|| "missing".to_owned(), |file| file.day.to_string());
+            let age = files
+                .iter()
+                .find(|file| file.name == LOCAL)
+                .map_or_else(|| "missing".to_owned(), |file| file.day.to_string());
             finding = finding.fact("frr.conf.local", other, age).affects([other]).from(files);
         }
         let finding = finding
-            .next("restore-frr-local", 2, format!("take what is missing out of {SAVED}, install it as {LOCAL}, then reload FRR"))
+            .next(
+                "restore-frr-local",
+                2,
+                format!("take what is missing out of {SAVED}, install it as {LOCAL}, then reload FRR"),
+            )
             .command(format!("diff /etc/frr/{SAVED} /etc/frr/frr.conf"))
             .not_tested("whether the saved statements are still what is wanted");
         out.found(finding);

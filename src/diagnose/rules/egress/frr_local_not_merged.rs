@@ -22,7 +22,8 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
     for exit in exits(facts) {
         let Some(local) = exit.node.frr_configs.get("frr.conf.local") else { continue };
         // The file is written first; what runs may lag behind it, and is another fault's business.
-        let Some(merged) = exit.node.frr_configs.get("frr.conf").or_else(|| exit.node.frr_configs.get("running")) else {
+        let Some(merged) = exit.node.frr_configs.get("frr.conf").or_else(|| exit.node.frr_configs.get("running"))
+        else {
             exit.unknown(out, "frr.conf", "frr.conf");
             continue;
         };

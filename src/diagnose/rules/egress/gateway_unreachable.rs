@@ -57,7 +57,11 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
                     .fact("neighbour", exit.at(gateway), last.join(" "))
                     .affects(exit.zones())
                     .from(last)
-                    .next("check-perimeter-transit", 0, "look whether the perimeter is up on the transit segment (address, VLAN)");
+                    .next(
+                        "check-perimeter-transit",
+                        0,
+                        "look whether the perimeter is up on the transit segment (address, VLAN)",
+                    );
                 if let Some(answered) = probed {
                     finding = finding.fact("probe.answered", exit.at(gateway), if answered { "yes" } else { "no" });
                 }

@@ -25,7 +25,8 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
         let answered = |dst| node.pings.iter().any(|p| p.dst == dst && p.received > 0);
         let lost = node.pings.iter().filter(|p| p.vrf.is_none() && p.size <= SMALLEST && p.sent > 0 && p.received == 0);
         for small in lost.filter(|p| !answered(p.dst)) {
-            let larger = node.pings.iter().filter(|p| p.whole && p.received > 0 && p.size > small.size && p.dst != small.dst);
+            let larger =
+                node.pings.iter().filter(|p| p.whole && p.received > 0 && p.size > small.size && p.dst != small.dst);
             let Some(large) = larger.max_by_key(|p| p.size) else {
                 out.unknown(format!("a large packet from {name} that may not be divided"), node.why_unread("ping"));
                 continue;
@@ -41,7 +42,11 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
                 .fact("cause.mtu", small.dst.to_string(), "ruled out")
                 .from(small)
                 .from(large)
-                .next("check-policy-nat", 0, format!("look at firewall rules, translation and routes for {}", small.dst));
+                .next(
+                    "check-policy-nat",
+                    0,
+                    format!("look at firewall rules, translation and routes for {}", small.dst),
+                );
             for rules in facts.nodes.iter().flat_map(|(_, node)| node.snat.values()) {
                 finding = finding.from(rules);
             }

@@ -32,8 +32,11 @@ fn beyond<'e>(exit: &'e Exit<'_>, site: &ExitNodeSite) -> Vec<&'e Sourced<Ping>>
         let source = p.source.as_deref();
         source == Some(site.transit_interface.as_str()) || source == Some(site.transit_address.to_string().as_str())
     };
-    let inside = |ip: Ipv4Addr| ip == site.transit_gateway || exit.tenants.iter().any(|t| t.has(ip)) || exit.node.owns(ip) == Some(true);
-    let small = |p: &&Sourced<Ping>| p.vrf.is_none() && p.size <= SMALL && p.sent > 0 && from_transit(p) && !inside(p.dst);
+    let inside = |ip: Ipv4Addr| {
+        ip == site.transit_gateway || exit.tenants.iter().any(|t| t.has(ip)) || exit.node.owns(ip) == Some(true)
+    };
+    let small =
+        |p: &&Sourced<Ping>| p.vrf.is_none() && p.size <= SMALL && p.sent > 0 && from_transit(p) && !inside(p.dst);
     exit.node.pings.iter().filter(small).collect()
 }
 
@@ -55,16 +58,25 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
             continue;
         }
         if exit.node.tracking_full() == Some(true) {
-            out.unknown(format!("what is beyond the gateway of {}", exit.name), Some("its connection table is full".to_owned()));
+            out.unknown(
+                format!("what is beyond the gateway of {}", exit.name),
+                Some("its connection table is full".to_owned()),
+            );
             continue;
         }
         // With main's default elsewhere these probes leave there and are lost in a healthy site as well.
         if exit.main_by_transit() != Some(true) {
-            out.unknown(format!("what is beyond the gateway of {}", exit.name), Some("main's default is not on transit".to_owned()));
+            out.unknown(
+                format!("what is beyond the gateway of {}", exit.name),
+                Some("main's default is not on transit".to_owned()),
+            );
             continue;
         }
         if !gateway_answers(&exit, site) {
-            out.unknown(format!("what is beyond the gateway of {}", exit.name), Some("the gateway does not answer".to_owned()));
+            out.unknown(
+                format!("what is beyond the gateway of {}", exit.name),
+                Some("the gateway does not answer".to_owned()),
+            );
             continue;
         }
         let title = format!("The gateway {} answers {}, and nothing beyond it does.", site.transit_gateway, exit.name);

@@ -45,7 +45,11 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
                 for (_, net) in tenant.subnets.iter().filter(|(_, net)| has_route(&exit, net) == Some(false)) {
                     finding = finding.fact("main.route", exit.at(net), "none");
                 }
-                let back = exit.node.lookups.iter().filter(|asked| tenant.has(asked.dst) && asked.iif.as_deref() == exit.transit());
+                let back = exit
+                    .node
+                    .lookups
+                    .iter()
+                    .filter(|asked| tenant.has(asked.dst) && asked.iif.as_deref() == exit.transit());
                 for asked in back {
                     if let Lookup::Route { dev, gateway: Some(gateway), .. } = &asked.answer {
                         let to = format!("{} to {}", exit.name, asked.dst);
@@ -53,7 +57,8 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
                     }
                 }
             }
-            finding.next("check-import", 1, "look whether FRR's default BGP instance imports the VRF, and why not")
+            finding
+                .next("check-import", 1, "look whether FRR's default BGP instance imports the VRF, and why not")
                 .command("vtysh -c 'show running-config'")
         });
     }

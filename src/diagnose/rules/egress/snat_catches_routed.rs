@@ -64,7 +64,10 @@ fn uncaptured(facts: &Facts, out: &mut Out<'_>) {
             rules.flatten().any(|rule| rule.source.is_some_and(|source| source.contains(&ip)))
         };
         if host.lookups.iter().any(|asked| translated(asked.dst)) {
-            out.unknown(format!("what arrives at {} and where its answers leave", server.value), host.why_unread("tcpdump"));
+            out.unknown(
+                format!("what arrives at {} and where its answers leave", server.value),
+                host.why_unread("tcpdump"),
+            );
         }
     }
 }
@@ -93,7 +96,13 @@ fn found(
         .fact("internet.translation", &source, "in place")
         .affects([&source])
         .from(capture)
-        .next("exempt-prefix", 2, format!("except the network of {server} from translation, in front of the rule (an SDN apply does not keep it)"))
+        .next(
+            "exempt-prefix",
+            2,
+            format!(
+                "except the network of {server} from translation, in front of the rule (an SDN apply does not keep it)"
+            ),
+        )
         .next("resolver-on-exit-path", 1, "or use a server that is reached by the exit path alone");
     for rules in node.snat.values() {
         finding = finding.from(rules);

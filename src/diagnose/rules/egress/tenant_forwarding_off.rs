@@ -39,7 +39,11 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
             for vnet in tenants.iter().filter_map(|tenant| off(tenant)) {
                 finding = finding
                     .fact("forwarding", exit.at(&vnet), "off")
-                    .next("forwarding-on", 2, format!("switch forwarding on for {vnet} of {}, and make it last", exit.name))
+                    .next(
+                        "forwarding-on",
+                        2,
+                        format!("switch forwarding on for {vnet} of {}, and make it last", exit.name),
+                    )
                     .command(format!("sysctl -w net.ipv4.conf.{}.forwarding=1", vnet.replace('.', "/")));
             }
             finding

@@ -36,13 +36,18 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
             None => exit.unknown(out, &format!("the forwarding flag of {transit}"), "forwarding"),
             Some(true) => out.pass(exit.subject()),
             Some(false) => {
-                let title = format!("Forwarding is off on {transit} of {}: answers to all tenants are dropped.", exit.name);
+                let title =
+                    format!("Forwarding is off on {transit} of {}: answers to all tenants are dropped.", exit.name);
                 let mut finding = out
                     .finding(exit.subject(), title)
                     .fact("forwarding", exit.at(transit), "off")
                     .affects(exit.zones())
                     .from(flags)
-                    .next("forwarding-on", 2, format!("switch forwarding on for {transit} of {}, and make it last", exit.name))
+                    .next(
+                        "forwarding-on",
+                        2,
+                        format!("switch forwarding on for {transit} of {}, and make it last", exit.name),
+                    )
                     .command(format!("sysctl -w net.ipv4.conf.{}.forwarding=1", transit.replace('.', "/")));
                 if let Some(rise) = exit.node.rise("IpInAddrErrors").filter(|rise| *rise > 0) {
                     finding = finding.fact("counter.IpInAddrErrors", exit.name, format!("+{rise}"));

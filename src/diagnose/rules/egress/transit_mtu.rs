@@ -16,14 +16,18 @@ pub static RULE: Rule = Rule {
            interface has a smaller MTU and says nothing. Connections open and then stall. An interface of the node that is \
            itself smaller than the VNet is only noted, since then senders are told.",
     reads: "probes of two sizes from the transit address, MTUs of the transit interface and the VNets",
-    unlike: &[("mtu-ruled-out", "even the smallest packet is lost"), ("firewall-bridge-mtu", "the guest's own bridge is smaller")],
+    unlike: &[
+        ("mtu-ruled-out", "even the smallest packet is lost"),
+        ("firewall-bridge-mtu", "the guest's own bridge is smaller"),
+    ],
     explains: &[],
     judge,
 };
 
 fn whole<'e>(exit: &'e Exit<'_>, site: &ExitNodeSite) -> Vec<&'e Sourced<Ping>> {
     let from = site.transit_address.to_string();
-    let ours = |p: &&Sourced<Ping>| p.vrf.is_none() && p.whole && p.sent > 0 && p.source.as_deref() == Some(from.as_str());
+    let ours =
+        |p: &&Sourced<Ping>| p.vrf.is_none() && p.whole && p.sent > 0 && p.source.as_deref() == Some(from.as_str());
     exit.node.pings.iter().filter(ours).collect()
 }
 
@@ -37,7 +41,10 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
         let lost = probes.iter().filter(|p| p.received == 0 && !p.too_large).filter(fits).min_by_key(|p| p.size);
         match (passes, lost) {
             (Some(passes), Some(lost)) if lost.size > passes.size && lost.dst == passes.dst => {
-                let title = format!("Beyond {} packets of {} bytes pass and of {} vanish silently.", exit.name, passes.size, lost.size);
+                let title = format!(
+                    "Beyond {} packets of {} bytes pass and of {} vanish silently.",
+                    exit.name, passes.size, lost.size
+                );
                 let finding = out
                     .finding(exit.subject(), title)
                     .fact("probe.passes", exit.at(passes.dst), format!("{} bytes", passes.size))
@@ -63,7 +70,8 @@ fn note(exit: &Exit<'_>, site: &ExitNodeSite, limit: Option<u32>, out: &mut Out<
     if limit >= largest {
         return;
     }
-    let title = format!("{} of {} has an MTU of {limit}, the VNets up to {largest}.", site.transit_interface, exit.name);
+    let title =
+        format!("{} of {} has an MTU of {limit}, the VNets up to {largest}.", site.transit_interface, exit.name);
     let mut finding = out
         .finding(exit.subject(), title)
         .fact("link.mtu", exit.at(&site.transit_interface), limit)

@@ -24,14 +24,18 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
     for exit in exits(facts) {
         for probe in &exit.node.arpings {
             let (dev, IpAddr::V4(ip), answered) = &probe.value else { continue };
-            let Some(tenant) = exit.tenants.iter().find(|tenant| tenant.has_device(dev) && tenant.has(*ip)) else { continue };
+            let Some(tenant) = exit.tenants.iter().find(|tenant| tenant.has_device(dev) && tenant.has(*ip)) else {
+                continue;
+            };
             let again = exit.node.arpings.iter().any(|p| p.1 == IpAddr::V4(*ip) && p.2);
             if *answered || again {
                 out.pass(Subject::new("workload", ip.to_string()));
                 continue;
             }
             let states = exit.node.neighbours.get(&(dev.clone(), IpAddr::V4(*ip))).and_then(|samples| samples.last());
-            if states.is_some_and(|states| states.iter().any(|s| ["REACHABLE", "PERMANENT", "DELAY"].contains(&s.as_str()))) {
+            if states
+                .is_some_and(|states| states.iter().any(|s| ["REACHABLE", "PERMANENT", "DELAY"].contains(&s.as_str())))
+            {
                 continue;
             }
             let title = format!("Nobody answers for {ip} on {dev}, tenant {}.", tenant.zone);

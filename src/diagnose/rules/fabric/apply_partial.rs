@@ -15,7 +15,10 @@ pub static RULE: Rule = Rule {
            own reload failed, or whose VNet is in error, has not realised the configuration. An apply is done when every \
            node of the zone shows every VNet as available.",
     reads: "the apply's task, each node's srvreload task, the VNets as realised on each node",
-    unlike: &[("node-lags", "the node's file is old, its last reload did not fail"), ("vnet-missing", "the zone is not meant for that node")],
+    unlike: &[
+        ("node-lags", "the node's file is old, its last reload did not fail"),
+        ("vnet-missing", "the zone is not meant for that node"),
+    ],
     explains: &["vnet-missing"],
     judge,
 };
@@ -71,7 +74,8 @@ fn finding(facts: &Facts, node: &str, out: &Out<'_>) -> Finding {
         }
     }
     for (vnet, nodes) in usable {
-        finding = finding.fact("vnet.usable", vnet, if nodes.is_empty() { "nowhere".to_owned() } else { nodes.join(", ") });
+        finding =
+            finding.fact("vnet.usable", vnet, if nodes.is_empty() { "nowhere".to_owned() } else { nodes.join(", ") });
     }
     finding
         .next("open-reload-log", 0, format!("open the log of the last srvreload task of {node}"))

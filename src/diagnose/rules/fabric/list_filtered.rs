@@ -27,7 +27,8 @@ const SEE: [&str; 2] = ["SDN.Use", "SDN.Audit"];
 fn visible(facts: &Facts) -> Option<(Vec<&str>, bool)> {
     let rights = facts.pve.rights.as_ref()?;
     let sees = rights.iter().filter(|(_, has)| SEE.iter().any(|privilege| has.contains(*privilege)));
-    let paths: Vec<&str> = sees.map(|(path, _)| path.as_str()).filter(|path| *path == "/" || path.starts_with("/sdn")).collect();
+    let paths: Vec<&str> =
+        sees.map(|(path, _)| path.as_str()).filter(|path| *path == "/" || path.starts_with("/sdn")).collect();
     let beyond = paths.iter().any(|path| !path.starts_with(LOCAL));
     Some((paths, beyond))
 }

@@ -7,8 +7,8 @@ mod routing_packages_missing;
 mod sdn_no_effect;
 mod sdn_pending;
 mod subnet_overlap;
-mod vni_collision;
 mod vnet_missing;
+mod vni_collision;
 
 use super::Rule;
 

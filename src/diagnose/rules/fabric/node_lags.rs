@@ -36,7 +36,7 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
         }
     }
     for (node, zone) in lagging {
-        let title = format!("{node} has not generated zone {zone} since the last apply; nothing else waits.");
+        let title = format!("{node} has not generated zone {zone} since the last apply; it has to reload.");
         let mut finding = out
             .finding(Subject::new("node", node), title)
             .fact("node.generated", format!("{node}/{zone}"), "older than applied")
@@ -46,7 +46,13 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
         let waits = facts.sdn.pending.iter().filter(|one| one.is_effective()).count();
         match facts.sdn.pending_read.get("zone") {
             Some(read) => {
-                finding = finding.fact("sdn.pending-objects", "cluster", if waits == 0 { "none".to_owned() } else { waits.to_string() }).from(read);
+                finding = finding
+                    .fact(
+                        "sdn.pending-objects",
+                        "cluster",
+                        if waits == 0 { "none".to_owned() } else { waits.to_string() },
+                    )
+                    .from(read);
             }
             None => out.unknown("what waits in the cluster (zones?pending=1)", facts.pve.why("cluster/sdn/zones")),
         }

@@ -26,7 +26,9 @@ const NEEDED: [&str; 2] = ["frr", "frr-pythontools"];
 fn asked_for(facts: &Facts, node: &str) -> BTreeSet<&'static str> {
     let logs = facts.pve.logs.iter().filter(|log| log.node == node && log.kind == "srvreload");
     let lines = logs.flat_map(|log| &log.lines);
-    lines.flat_map(|line| NEEDED.into_iter().filter(move |name| line.contains(&format!("install the {name} package")))).collect()
+    lines
+        .flat_map(|line| NEEDED.into_iter().filter(move |name| line.contains(&format!("install the {name} package"))))
+        .collect()
 }
 
 /// Packages that a list shows to be absent. It leaves out what is not installed.
@@ -79,7 +81,8 @@ fn finding(facts: &Facts, node: &str, missing: &BTreeSet<&str>, out: &Out<'_>) -
     }
     for ((_, zone), vnets) in facts.sdn.content.iter().filter(|((on, _), _)| on == node) {
         let up = vnets.iter().all(|vnet| vnet.status == "available");
-        finding = finding.fact("interfaces", format!("{node}/{zone}"), if up { "up" } else { "not all up" }).from(vnets);
+        finding =
+            finding.fact("interfaces", format!("{node}/{zone}"), if up { "up" } else { "not all up" }).from(vnets);
     }
     for ((_, zone), routes) in facts.sdn.ip_vrf.iter().filter(|((on, _), routes)| on == node && routes.is_empty()) {
         finding = finding.fact("routing", format!("{node}/{zone}"), "does not answer").from(routes);

@@ -28,7 +28,8 @@ fn reordered(facts: &Facts) -> Vec<(String, &'static str)> {
         let _ = view;
         for zone in earlier.iter() {
             let Some(again) = later.iter().find(|z| z.zone == zone.zone) else { continue };
-            for (field, a, b) in [(SETS[0], &zone.exit_nodes, &again.exit_nodes), (SETS[1], &zone.nodes, &again.nodes)] {
+            for (field, a, b) in [(SETS[0], &zone.exit_nodes, &again.exit_nodes), (SETS[1], &zone.nodes, &again.nodes)]
+            {
                 let sorted = |list: &[String]| {
                     let mut list = list.to_vec();
                     list.sort_unstable();
@@ -69,9 +70,11 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
         }
         finding = finding.from(one);
     }
-    let finding = proof(facts, finding, out)
-        .next("ignore", 0, "leave it")
-        .next("apply-once", 3, "or clear the marks by one apply that changes nothing, after a look at the dry runs");
+    let finding = proof(facts, finding, out).next("ignore", 0, "leave it").next(
+        "apply-once",
+        3,
+        "or clear the marks by one apply that changes nothing, after a look at the dry runs",
+    );
     out.found(finding);
 }
 

@@ -16,7 +16,10 @@ pub static RULE: Rule = Rule {
            does not say who made a change. New objects may belong to the change at hand; changes of what others use are \
            to be looked at one by one. A rollback throws all of them away.",
     reads: "zones, VNets, subnets and controllers with what waits, what this session wrote, the lock's refusal",
-    unlike: &[("sdn-no-effect", "marked as changed, without a difference"), ("node-lags", "nothing waits, a node is behind")],
+    unlike: &[
+        ("sdn-no-effect", "marked as changed, without a difference"),
+        ("node-lags", "nothing waits, a node is behind"),
+    ],
     explains: &[],
     judge,
 };
@@ -68,7 +71,9 @@ fn finding(facts: &Facts, waits: &[&Sourced<Pending>], out: &Out<'_>) -> Finding
     let foreign: Vec<_> = waits.iter().filter(|one| origin(facts, one).starts_with("not")).collect();
     let name = |one: &Pending| format!("{} {}", one.kind, one.id);
     let title = match foreign.first() {
-        Some(one) => format!("An apply would also publish a change of {} that is not known to be this session's.", name(one)),
+        Some(one) => {
+            format!("An apply would also publish a change of {} that is not known to be this session's.", name(one))
+        }
         None => format!("{} object(s) of SDN wait to be applied.", waits.len()),
     };
     let mut finding = out.finding(Subject::new("source", "sdn"), title);
@@ -92,5 +97,9 @@ fn finding(facts: &Facts, waits: &[&Sourced<Pending>], out: &Out<'_>) -> Finding
     if who.is_empty() {
         return finding.next("look-at-dry-run", 0, "look at the dry run of each node before an apply");
     }
-    finding.next("apply-all-named", 3, format!("or apply all of it, after explicit consent that names {}", who.join(", ")))
+    finding.next(
+        "apply-all-named",
+        3,
+        format!("or apply all of it, after explicit consent that names {}", who.join(", ")),
+    )
 }

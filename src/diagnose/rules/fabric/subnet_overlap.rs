@@ -45,7 +45,8 @@ fn unread(facts: &Facts, all: &[(&Sourced<Vec<Subnet>>, &Subnet)], out: &mut Out
     }
     let zones = facts.sdn.zones_in_force().into_iter().flat_map(|zones| zones.iter());
     for zone in zones.filter(|zone| !zone.exit_nodes.is_empty() && all.iter().all(|(_, s)| s.zone != zone.zone)) {
-        let vnets: Vec<_> = facts.sdn.vnets.values().flat_map(|list| list.iter()).filter(|v| v.zone == zone.zone).collect();
+        let vnets: Vec<_> =
+            facts.sdn.vnets.values().flat_map(|list| list.iter()).filter(|v| v.zone == zone.zone).collect();
         let listed = vnets.iter().any(|v| facts.sdn.subnets.keys().any(|(_, vnet)| *vnet == v.vnet));
         if !listed {
             out.unknown(format!("the subnets of zone {}", zone.zone), facts.pve.why("cluster/sdn/vnets"));

@@ -38,7 +38,9 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
             continue;
         };
         let absent = facts.sdn.node_zones.get(&nic.node).map(|zones| !zones.contains_key(zone));
-        if absent == Some(true) && limits(facts, zone).is_some_and(|nodes| !nodes.is_empty() && !nodes.contains(&nic.node)) {
+        if absent == Some(true)
+            && limits(facts, zone).is_some_and(|nodes| !nodes.is_empty() && !nodes.contains(&nic.node))
+        {
             said.push((nic.vmid.clone(), nic.node.clone(), nic.bridge.clone()));
         }
     }
@@ -89,9 +91,13 @@ fn finding(facts: &Facts, vmid: &str, node: &str, vnet: &str, out: &mut Out<'_>)
     }
     if let Some(zones) = facts.sdn.node_zones.get(node) {
         let there = zone.is_some_and(|zone| zones.contains_key(zone));
-        finding = finding.fact("node.zone", format!("{node}/{}", zone.unwrap_or("?")), if there { "there" } else { "none" }).from(zones);
+        finding = finding
+            .fact("node.zone", format!("{node}/{}", zone.unwrap_or("?")), if there { "there" } else { "none" })
+            .from(zones);
     }
-    finding
-        .next("start-elsewhere", 1, format!("start {who} on a node of the zone"))
-        .next("extend-zone", 2, format!("or let the zone reach {node}, look at the dry run, apply"))
+    finding.next("start-elsewhere", 1, format!("start {who} on a node of the zone")).next(
+        "extend-zone",
+        2,
+        format!("or let the zone reach {node}, look at the dry run, apply"),
+    )
 }

@@ -24,9 +24,9 @@ fn tags(facts: &Facts) -> Vec<(String, u32, bool)> {
     let listed = facts.sdn.vnets.values().flat_map(|list| list.iter());
     let mut found: Vec<_> = listed.filter_map(|vnet| Some((vnet.vnet.clone(), vnet.tag?, false))).collect();
     let created = facts.sdn.writes.iter().filter(|write| write.method == "POST" && write.path == "cluster/sdn/vnets");
-    found.extend(created.filter_map(|write| {
-        Some((write.field("vnet")?.to_owned(), write.field("tag")?.parse().ok()?, true))
-    }));
+    found.extend(
+        created.filter_map(|write| Some((write.field("vnet")?.to_owned(), write.field("tag")?.parse().ok()?, true))),
+    );
     found
 }
 
@@ -40,7 +40,8 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
         return;
     }
     let zones: Vec<_> = facts.sdn.zones.values().flat_map(|list| list.iter().map(move |zone| (list, zone))).collect();
-    let used: BTreeSet<u32> = zones.iter().filter_map(|(_, zone)| zone.vrf_vni).chain(tags.iter().map(|t| t.1)).collect();
+    let used: BTreeSet<u32> =
+        zones.iter().filter_map(|(_, zone)| zone.vrf_vni).chain(tags.iter().map(|t| t.1)).collect();
     for (vnet, tag, created) in &tags {
         let holder = zones.iter().find(|(_, zone)| zone.vrf_vni == Some(*tag));
         let Some((list, zone)) = holder else {
@@ -65,7 +66,8 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
         if facts.sdn.vnets.is_empty() {
             out.unknown("the tags of the VNets", facts.pve.why("cluster/sdn/vnets"));
         }
-        let text = free.map_or_else(|| "choose a free tag".to_owned(), |free| format!("take the next free tag, {free}"));
+        let text =
+            free.map_or_else(|| "choose a free tag".to_owned(), |free| format!("take the next free tag, {free}"));
         out.found(finding.next("next-free-tag", 1, text));
     }
 }

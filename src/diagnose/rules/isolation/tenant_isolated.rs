@@ -81,7 +81,10 @@ fn of_node(facts: &Facts, node: &str, nulls: &[Null], out: &mut Out<'_>) {
     for (_, zone, net, file) in nulls.iter().filter(|(of, ..)| of == node) {
         let owner = facts.sdn.subnets_in_force().find(|(_, subnet)| subnet.cidr == *net && subnet.zone != *zone);
         let Some((subnets, owner)) = owner else {
-            out.unknown(format!("whose subnet {net} is, a null route for zone {zone} on {node}"), facts.pve.why("cluster/sdn/vnets"));
+            out.unknown(
+                format!("whose subnet {net} is, a null route for zone {zone} on {node}"),
+                facts.pve.why("cluster/sdn/vnets"),
+            );
             continue;
         };
         owners += 1;

@@ -46,7 +46,10 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
         let mut stems: Vec<&str> = names.iter().map(|name| stem(name)).collect();
         stems.dedup();
         // Other zones (VLAN, simple) may hold whatever they like: only VRFs route between their VNets.
-        let evpn = facts.sdn.zones_in_force().and_then(|zones| zones.iter().find(|z| z.zone == zone).map(|z| z.kind == "evpn"));
+        let evpn = facts
+            .sdn
+            .zones_in_force()
+            .and_then(|zones| zones.iter().find(|z| z.zone == zone).map(|z| z.kind == "evpn"));
         if stems.len() < 2 || evpn == Some(false) {
             continue;
         }
