@@ -285,7 +285,7 @@ async fn other_ends_are_told_apart() {
     );
     assert!(matches!(answer("", 0).await, Error::NoFrame { code, .. } if code == "0"));
     assert!(matches!(answer("", 127).await, Error::NoShell { .. }));
-    assert!(matches!(answer("%%deevnet-exit-node 1 1\\nmeta zero\\n\\n", 0).await, Error::Damaged { .. }));
+    assert!(matches!(answer("%%deevnet-exit-node 1 2\\nmeta zero\\n\\n", 0).await, Error::Damaged { .. }));
     let missing = read(&["/nonexistent/program"]).await.unwrap_err();
     assert!(matches!(missing, Error::CommandMissing { .. }), "{missing:?}");
     let empty = read(&[]).await.unwrap_err();
@@ -319,4 +319,78 @@ async fn the_deadline_ends_the_whole_process_group() {
         });
         assert!(gone, "{pid} still runs");
     }
+}
+
+/// Waits, without a clock of its own, until `done` holds.
+fn soon(done: impl Fn() -> bool) -> bool {
+    let begun = Instant::now();
+    while !done() && begun.elapsed() < Duration::from_secs(20) {
+        std::thread::yield_now();
+    }
+    done()
+}
+
+/// A fake `ip` that notes its arguments, of which the last is a file in the helper's directory, and hangs.
+fn hanging(noted: &Path) -> tempfile::TempDir {
+    fakes(&[("ip", &format!("echo \"$@\" >'{0}.new'; mv '{0}.new' '{0}'; exec sleep 600", noted.display()))])
+}
+
+fn directory_in(noted: &Path) -> std::path::PathBuf {
+    let text = fs::read_to_string(noted).unwrap();
+    Path::new(text.split_whitespace().last().unwrap()).parent().unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn a_run_that_is_given_up_removes_its_directory() {
+    let home = tempfile::tempdir().unwrap();
+    for (case, given_up) in [("deadline", false), ("dropped", true)] {
+        let noted = home.path().join(case);
+        let tools = hanging(&noted);
+        let path = path_with(&tools);
+        let prefix = ["env", &path];
+        let client = client(&prefix);
+        if given_up {
+            let reading = client.read(DEADLINE, &[]);
+            tokio::select! {
+                result = reading => panic!("it ended: {result:?}"),
+                () = async { while !noted.exists() { tokio::task::yield_now().await; } } => {}
+            }
+        } else {
+            let error = client.read(Duration::from_secs(2), &[]).await.unwrap_err();
+            assert!(matches!(error, Error::TimedOut { .. }), "{error:?}");
+        }
+        let dir = directory_in(&noted);
+        assert!(dir.file_name().unwrap().to_string_lossy().starts_with("deevnet-exit-node."), "{}", dir.display());
+        let gone = tokio::task::spawn_blocking(move || soon(|| !dir.exists()));
+        assert!(gone.await.unwrap(), "{case}: its directory is left");
+    }
+}
+
+#[tokio::test]
+async fn what_a_killed_run_left_is_removed_and_nothing_else() {
+    let kept = tempfile::tempdir().unwrap();
+    fs::write(kept.path().join("file"), "kept").unwrap();
+    let word = kept.path().file_name().unwrap().to_string_lossy().replace(|c: char| !c.is_ascii_alphanumeric(), "");
+    let tail: String = word.chars().rev().chain("0000000".chars()).take(7).collect();
+    let at = |form: &str| Path::new("/tmp").join(format!("deevnet-exit-node.{}", form.replace('*', &tail)));
+    let old = [at("a*"), at("b*too-long"), at("*")];
+    for dir in &old {
+        fs::create_dir(dir).unwrap();
+        fs::write(dir.join("part.o"), "left").unwrap();
+    }
+    std::os::unix::fs::symlink(kept.path(), old[0].join("link")).unwrap();
+    std::os::unix::fs::symlink(kept.path(), at("c*")).unwrap();
+    fs::create_dir(at("d*")).unwrap();
+    let paths: Vec<_> = old.iter().cloned().chain([at("c*"), kept.path().to_owned()]).collect();
+    let aged = Command::new("touch").args(["-h", "-d", "3 hours ago"]).args(&paths).status().unwrap();
+    assert!(aged.success());
+    let read = read(&["env"]).await;
+    let there = |path: &Path| path.symlink_metadata().is_ok();
+    let left = [at("a*"), at("b*too-long"), at("*"), at("c*"), at("d*")].map(|path| there(&path));
+    for path in paths.iter().filter(|path| **path != *kept.path()).chain([&at("d*")]) {
+        let _ = fs::remove_dir_all(path).or_else(|_| fs::remove_file(path));
+    }
+    read.unwrap();
+    assert_eq!(left, [false, true, true, true, true], "old and ours alone: another form, a link, a fresh one stay");
+    assert_eq!(fs::read_to_string(kept.path().join("file")).unwrap(), "kept", "no link is followed");
 }

@@ -63,17 +63,6 @@ async fn a_tunnel_carries_the_api_and_leaves_nothing_behind() {
     assert!(!socket.exists() && !socket.parent().unwrap().exists(), "the socket goes with the last client");
 }
 
-/// Ends the connection of the only tunnel below `server`'s directory, as a lost link does.
-fn cut(server: &Pdns) {
-    let control = std::fs::read_dir(server.directory())
-        .unwrap()
-        .map(|entry| entry.unwrap().path().join("master"))
-        .find(|path| path.exists())
-        .unwrap();
-    let done = std::process::Command::new("ssh").arg("-S").arg(control).args(["-O", "exit", "none"]).output().unwrap();
-    assert!(done.status.success(), "{done:?}");
-}
-
 #[tokio::test]
 async fn a_tunnel_that_dies_is_opened_again() {
     let Some(mut server) = Pdns::up("a_tunnel_that_dies_is_opened_again") else { return };
@@ -81,21 +70,21 @@ async fn a_tunnel_that_dies_is_opened_again() {
     let (site, options) = (through(&server), options(&server, config));
     let client = connect(&site, &options).await.unwrap();
     client.server().await.unwrap();
-    cut(&server);
+    server.cut();
     // Both of them find it gone; it is opened once.
     let (one, other) = tokio::join!(client.server(), client.statistics());
     assert!(one.is_ok() && other.is_ok(), "{one:?} {other:?}");
     // ssh may leave its socket, on which nobody listens then, or none.
     let socket = client.tunnel().unwrap().socket();
-    cut(&server);
+    server.cut();
     if !socket.exists() {
         drop(std::os::unix::net::UnixListener::bind(&socket).unwrap());
     }
     client.server().await.unwrap();
-    cut(&server);
+    server.cut();
     std::fs::remove_file(&socket).ok();
     client.server().await.unwrap();
-    cut(&server);
+    server.cut();
     server.ssh_down();
     let error = client.server().await.unwrap_err();
     assert_eq!(error, Error::Tunnel(SshError::ConnectionRefused { destination: "tunnel".to_owned() }));

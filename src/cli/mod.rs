@@ -1,6 +1,7 @@
 //! Headless verbs: arguments → engine → printer. Data on stdout, messages on stderr.
 
 pub mod args;
+mod check;
 mod explain;
 mod findings;
 mod get;
@@ -138,6 +139,7 @@ fn run(cli: Cli) -> Result<Code, Failure> {
         }
         Some(Verb::Snat { tenant, watch, output }) => snat::run(&global, tenant.as_deref(), watch, output),
         Some(Verb::Resolve(request)) => resolve::run(&global, &request),
+        Some(Verb::Check(request)) => check::run(&global, &request),
         Some(Verb::Explain { dir, output }) => explain::run(&dir, output),
         Some(Verb::Render(request)) => render::run(&global, &request),
         Some(Verb::Completions { shell }) => {

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::Failure;
 use super::args::{Format, Kind};
-use crate::console::list::{Align, Cx, ListDef, ListId};
+use crate::console::list::{Align, Column, Cx, ListDef, ListId};
 use crate::console::lists;
 use crate::console::theme::{ASCII, Glyphs, UNICODE};
 use crate::inventory::{Inventory, Seen};
@@ -31,6 +31,9 @@ const fn list_of(kind: Kind) -> ListId {
         Kind::Vrfs | Kind::Snat => ListId::Vrfs,
         Kind::Vnets => ListId::Vnets,
         Kind::Workloads => ListId::Workloads,
+        Kind::Records => ListId::Records,
+        Kind::Rules => ListId::Rules,
+        Kind::Forwards => ListId::Forwards,
         Kind::Pending => ListId::Pending,
         Kind::Sources => ListId::Sources,
     }
@@ -53,6 +56,7 @@ pub(super) fn table(
     now: Timestamp,
 ) -> Result<(), Failure> {
     let def = lists::def(list_of(kind));
+    let columns: Vec<&Column> = def.columns.iter().filter(|c| c.max > 0 && !pane_only(def, c)).collect();
     if let Err(gap) = known {
         super::open::warn(&format!("{} are unknown: {}", kind.word(), gap.why));
         let mut errors = inv.sources.iter().filter_map(|(_, health)| health.error.as_ref());
@@ -61,12 +65,11 @@ pub(super) fn table(
         }
         return Ok(());
     }
-    let rows = rows(def, Cx { inv, now }, tenant);
+    let rows = rows(def, &columns, Cx { inv, now }, tenant);
     if rows.is_empty() {
         super::open::note(def.empty);
     }
-    let widths: Vec<usize> = def
-        .columns
+    let widths: Vec<usize> = columns
         .iter()
         .enumerate()
         .map(|(i, c)| {
@@ -74,19 +77,24 @@ pub(super) fn table(
             cells.max().unwrap_or(0).max(text::width(c.title))
         })
         .collect();
-    let head: Vec<String> = def.columns.iter().map(|c| c.title.to_owned()).collect();
+    let head: Vec<String> = columns.iter().map(|c| c.title.to_owned()).collect();
     for row in std::iter::once(&head).chain(&rows) {
-        line(out, def, &widths, row)?;
+        line(out, &columns, &widths, row)?;
     }
     Ok(())
 }
 
-fn rows(def: &ListDef, cx: Cx<'_>, tenant: Option<&str>) -> Vec<Vec<String>> {
+/// Whether a column only says in one what the list at full width tells apart.
+fn pane_only(def: &ListDef, column: &Column) -> bool {
+    def.id == ListId::Rules && lists::pane_only(column.key)
+}
+
+fn rows(def: &ListDef, columns: &[&Column], cx: Cx<'_>, tenant: Option<&str>) -> Vec<Vec<String>> {
     let glyphs = glyphs();
     (0..(def.len)(cx.inv))
-        .filter(|i| tenant.is_none_or(|t| (def.tenant_of)(cx.inv, *i) == Some(t)))
+        .filter(|i| tenant.is_none_or(|t| def.is_of(cx.inv, *i, t)))
         .map(|i| {
-            def.columns
+            columns
                 .iter()
                 .map(|c| {
                     let cell = (def.cell)(cx, i, c.key);
@@ -100,9 +108,9 @@ fn rows(def: &ListDef, cx: Cx<'_>, tenant: Option<&str>) -> Vec<Vec<String>> {
         .collect()
 }
 
-fn line(out: &mut dyn Write, def: &ListDef, widths: &[usize], row: &[String]) -> Result<(), Failure> {
+fn line(out: &mut dyn Write, columns: &[&Column], widths: &[usize], row: &[String]) -> Result<(), Failure> {
     let mut line = String::new();
-    for ((cell, width), column) in row.iter().zip(widths).zip(def.columns) {
+    for ((cell, width), column) in row.iter().zip(widths).zip(columns) {
         let space = " ".repeat(width.saturating_sub(text::width(cell)));
         match column.align {
             Align::Left => line.extend([cell.as_str(), &space]),

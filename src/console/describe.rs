@@ -1,6 +1,8 @@
 //! Text about one object: for people, as YAML, as JSON. All three are made from one description.
 
 mod fabric;
+mod names;
+mod perimeter;
 mod sheet;
 mod tenant;
 mod workload;
@@ -14,6 +16,7 @@ use super::model::{Model, TextForm};
 use super::nav;
 use crate::inventory::{Class, Inventory, ObjectId};
 
+pub use perimeter::touches;
 pub use sheet::Sheet;
 
 /// A line of a text screen. All text is clean.
@@ -46,11 +49,16 @@ pub fn describe(inv: &Inventory, id: &ObjectId, now: jiff::Timestamp) -> Option<
         ObjectId::Workload(vmid) => {
             inv.workloads.iter().find(|w| w.vmid == *vmid).map(|w| workload::workload(inv, w, now))
         }
-        ObjectId::Record(..)
-        | ObjectId::DnsZone(_)
-        | ObjectId::Rule(_)
-        | ObjectId::Forward(_)
-        | ObjectId::CheckIn(..) => None,
+        ObjectId::Record(name, kind) => {
+            inv.records.iter().find(|r| r.name == *name && r.kind == *kind).map(|r| names::record(inv, r))
+        }
+        ObjectId::DnsZone(zone) => inv.zones.iter().find(|z| z.zone == *zone).map(|z| names::zone(inv, z)),
+        ObjectId::CheckIn(..) => None,
+        ObjectId::Rule(id) => inv.rules.iter().find(|r| r.uuid == *id).map(|r| perimeter::rule(inv, r)),
+        ObjectId::Forward(id) => {
+            let named = |f: &&crate::inventory::ForwardRow| f.uuid.as_ref().unwrap_or(&f.domain) == id;
+            inv.forwards.iter().find(named).map(perimeter::forward)
+        }
         ObjectId::Node(node) => inv.fabric.members.iter().find(|m| m.node == *node).map(|m| fabric::member(inv, m)),
         ObjectId::Zone(zone) => {
             let zones = inv.fabric.foreign_zones.as_ref().ok()?;

@@ -184,6 +184,17 @@ pub struct ListDef {
     pub empty: &'static str,
 }
 
+impl ListDef {
+    /// Whether row `i` is one of `tenant`'s. Rules are the site's: a tenant's are those that touch its traffic.
+    #[must_use]
+    pub fn is_of(&self, inv: &Inventory, i: usize, tenant: &str) -> bool {
+        match self.id {
+            ListId::Rules => super::lists::touches(inv, i, tenant),
+            _ => (self.tenant_of)(inv, i) == Some(tenant),
+        }
+    }
+}
+
 /// Direction and column of a sort.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sort {

@@ -155,7 +155,7 @@ fn sorted(model: &mut Model, inv: &Arc<Inventory>, key: &Key, sort: &Sort) -> Ar
     let len = u32::try_from((def.len)(inv)).unwrap_or(u32::MAX);
     let in_scope = |i: &u32| match &key.1 {
         Scope::All => true,
-        Scope::Tenant(t) => (def.tenant_of)(inv, *i as usize) == Some(&**t),
+        Scope::Tenant(t) => def.is_of(inv, *i as usize, t),
     };
     let mut keyed: Vec<(SortKey, u32)> =
         (0..len).filter(in_scope).map(|i| ((def.sort_key)(inv, i as usize, sort.column), i)).collect();
@@ -213,7 +213,7 @@ fn prune_marks(state: &mut ListState, def: &ListDef, inv: &Inventory, scope: &Sc
     }
     let in_scope = |i: &usize| match scope {
         Scope::All => true,
-        Scope::Tenant(t) => (def.tenant_of)(inv, *i) == Some(&**t),
+        Scope::Tenant(t) => def.is_of(inv, *i, t),
     };
     let ids: HashSet<ObjectId> = (0..len).filter(in_scope).filter_map(|i| (def.id_of)(inv, i)).collect();
     let before = state.marks.len();

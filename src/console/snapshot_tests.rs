@@ -5,6 +5,7 @@
 
 mod grid;
 mod hostile;
+mod perimeter;
 mod rules;
 mod screens;
 mod sizes;

@@ -57,6 +57,8 @@ fn body(canvas: &mut Canvas<'_>, model: &Model, area: Rect) {
         Screen::Board { tenant } if model.layout() <= Layout::Compact => compact_board(canvas, ctx, area, tenant),
         Screen::Tenants | Screen::Board { .. } => screens::board::draw(canvas, ctx, area),
         Screen::List { list: ListId::Vrfs, scope } => screens::vrfs::draw(canvas, ctx, area, scope),
+        Screen::List { list: ListId::Records, scope } => screens::records::draw(canvas, ctx, area, scope),
+        Screen::List { list: ListId::Rules, scope } => screens::rules::draw(canvas, ctx, area, scope),
         Screen::List { list, scope } => {
             screens::list::draw(canvas, ctx, area, (*list, scope), plain);
         }

@@ -37,7 +37,7 @@ pub enum Layer {
 }
 
 /// What a finding is about: a kind the field knows (`tenant`, `node`, `zone`, `subnet`, `vnet`, `workload`, `rule`,
-/// `name`, `source`, `request`) and its name, cleaned.
+/// `name`, `source`, `server`, `cluster`, `token`, `privilege`) and its name, cleaned.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct Subject {
     /// Kind.

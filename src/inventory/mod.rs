@@ -7,6 +7,7 @@
 pub mod entities;
 pub mod feed;
 mod flows;
+mod hosts;
 pub mod join;
 pub mod readings;
 pub mod source;
@@ -15,5 +16,5 @@ pub mod testing;
 
 pub use entities::*;
 pub use join::join;
-pub use readings::{Demand, PveReading, Readings};
+pub use readings::{Answer, Demand, FwReading, PveReading, Readings};
 pub use source::{Gap, GapKind, Seen, SourceError, SourceHealth, SourceId, SourceStatus, Sources};

@@ -64,6 +64,38 @@ impl Api {
     }
 }
 
+/// How many requests are served at a time, and how many were.
+#[derive(Debug, Default)]
+pub(super) struct Load {
+    now: AtomicU32,
+    most: AtomicU32,
+    all: AtomicU32,
+}
+
+impl Load {
+    /// Counts a request until the guard is dropped.
+    fn enter(&self) -> Served<'_> {
+        let now = self.now.fetch_add(1, Ordering::SeqCst) + 1;
+        self.most.fetch_max(now, Ordering::SeqCst);
+        self.all.fetch_add(1, Ordering::SeqCst);
+        Served(self)
+    }
+
+    /// Requests in all, and the most that were served at a time.
+    pub(super) fn seen(&self) -> (u32, u32) {
+        (self.all.load(Ordering::SeqCst), self.most.load(Ordering::SeqCst))
+    }
+}
+
+/// A request that is being served.
+struct Served<'a>(&'a Load);
+
+impl Drop for Served<'_> {
+    fn drop(&mut self) {
+        self.0.now.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
 /// A request to one of the newer APIs after HTTP has been taken off.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Call {
@@ -201,6 +233,7 @@ async fn exchange(api: Api, stream: impl AsyncRead + AsyncWrite + Unpin + Send +
 
 /// The answer; `None` while the server is down.
 async fn respond(api: Api, shared: &Shared, request: HttpRequest<Incoming>) -> Option<Answer> {
+    let _served = (api == Api::Opnsense).then(|| shared.opnsense_load.enter());
     let world = shared.world();
     let health = api.health(&world);
     if !health.up {

@@ -112,6 +112,8 @@ struct Shared {
     program: PathBuf,
     state: Mutex<Shifting>,
     written: Mutex<Files>,
+    /// What the perimeter's API has to bear.
+    opnsense_load: http::Load,
 }
 
 struct Shifting {
@@ -236,6 +238,7 @@ impl Lab {
             program: options.program,
             state: Mutex::new(Shifting { base, active: Vec::new(), current, epoch: 0 }),
             written: Mutex::new(Files::new()),
+            opnsense_load: http::Load::default(),
         });
         for fault in &options.faults {
             shared.fault_on(fault)?;
@@ -316,6 +319,12 @@ impl Lab {
     #[must_use]
     pub fn opnsense_url(&self) -> Option<String> {
         self.more.map(|at| format!("https://{}", at.opnsense))
+    }
+
+    /// Requests that the OPNsense API has had, and the most it had at a time.
+    #[must_use]
+    pub fn opnsense_load(&self) -> (u32, u32) {
+        self.shared.opnsense_load.seen()
     }
 
     /// The authoritative DNS server, UDP and TCP; `None` without the second half.

@@ -6,17 +6,24 @@ use deevnet_console::diagnose::evidence::{Evidence, Http, Item, Kind};
 use regex_lite::{Captures, Regex};
 
 /// Names of the cases and others of the same length, so that identifiers made from them keep their limits.
-const NAMES: [(&str, &str); 8] = [
+const NAMES: [(&str, &str); 13] = [
     ("tdemo", "qumbo"),
     ("tacme", "zorfy"),
     ("pve1", "hyp7"),
     ("pve2", "hyp8"),
     ("pve3", "hyp9"),
+    ("PVE1", "HYP7"),
+    ("svc-console", "bot-gadgets"),
+    ("TenantOps", "RoleNinea"),
+    ("lab.example", "sky.example"),
+    ("lab-ca", "sky-ca"),
     ("web1", "fox7"),
     ("web2", "fox8"),
     ("web3", "fox9"),
 ];
 
+static WORD: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"\b(opn|pdns|ops|opz|ns1|lab|mgmt|TENANT)\b").expect("a pattern"));
 static ADDRESS: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\b10\.20\.(\d{1,3})\.(\d{1,3})\b").expect("a pattern"));
 static REVERSE: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"\b((?:\d{1,3}\.)?)(\d{1,3})\.20\.10\.in-addr").expect("a pattern"));
@@ -28,6 +35,17 @@ static CARD: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"\b(tap|fwbr|fwln|fwpr)(50\d\d|90\d\d)([ip]\d)").expect("a pattern"));
 /// Source ports of captured packets, after the address has been renamed.
 static PORT: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"(\d\.)([45]\d{4})\b").expect("a pattern"));
+/// Short names, whole words only: parts of other words stay.
+const WORDS: [(&str, &str); 8] = [
+    ("opn", "fw7"),
+    ("pdns", "auth"),
+    ("ops", "zip"),
+    ("opz", "ziq"),
+    ("ns1", "ax7"),
+    ("lab", "sky"),
+    ("mgmt", "desk"),
+    ("TENANT", "GUESTS"),
+];
 
 /// Another third octet, such that prefixes down to /18 hold the same neighbours as before.
 fn octet(text: &str) -> u32 {
@@ -44,6 +62,9 @@ pub fn rename(text: &str) -> String {
     for (old, new) in NAMES {
         out = out.replace(old, new);
     }
+    let out = WORD.replace_all(&out, |c: &Captures<'_>| {
+        WORDS.iter().find(|(old, _)| *old == &c[1]).map_or_else(|| c[1].to_owned(), |(_, new)| (*new).to_owned())
+    });
     let out = ADDRESS.replace_all(&out, |c: &Captures<'_>| format!("10.77.{}.{}", octet(&c[1]), &c[2]));
     let out = REVERSE.replace_all(&out, |c: &Captures<'_>| format!("{}{}.77.10.in-addr", &c[1], octet(&c[2])));
     let out = VNI.replace_all(&out, plus(700));

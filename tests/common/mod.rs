@@ -8,8 +8,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use deevnet_console::backends::powerdns;
 use deevnet_console::backends::proxmox::Client;
-use deevnet_console::inventory::feed::{Clients, Clock, Feed};
+use deevnet_console::inventory::feed::{Clients, Clock, DnsClient, Feed};
 use deevnet_console::inventory::{Gap, GapKind, Inventory, Seen, SourceId, SourceStatus};
 use deevnet_console::lab::perimeter::Release;
 use deevnet_console::lab::{Lab, LabOptions};
@@ -31,6 +32,8 @@ pub struct Bench {
     pub feed: Feed,
     /// A copy of the feed's client: both count the same requests.
     pub client: Client,
+    /// The same of PowerDNS, where its API is asked directly.
+    pub names: Option<powerdns::Client>,
 }
 
 impl Bench {
@@ -43,9 +46,18 @@ impl Bench {
     pub async fn on(lab: Lab, change: impl FnOnce(String) -> String, clock: &Clock) -> Self {
         let site = site(&lab, change);
         let clients = Clients::connect(&site).await;
+        Self::with(lab, site, clients, clock)
+    }
+
+    /// A feed with these clients.
+    pub fn with(lab: Lab, site: Arc<Site>, clients: Clients, clock: &Clock) -> Self {
         let client = clients.proxmox.as_ref().unwrap_or_else(|e| panic!("{}", e.text)).clone();
+        let names = match &clients.powerdns {
+            Some(Ok(DnsClient::Api(client))) => Some(client.clone()),
+            _ => None,
+        };
         let feed = Feed::start(&site, clients, clock);
-        Self { lab, site, feed, client }
+        Self { lab, site, feed, client, names }
     }
 
     /// Waits for a picture of which `wanted` holds; what it was when time ran out is told.
@@ -102,6 +114,11 @@ impl Bench {
 
 /// A lab alone.
 pub async fn lab(tenants: Option<u32>, workloads: Option<u32>, clock: Clock) -> Lab {
+    lab_of(tenants, workloads, clock, false).await
+}
+
+/// A lab with its second half, where wanted.
+pub async fn lab_of(tenants: Option<u32>, workloads: Option<u32>, clock: Clock, second_half: bool) -> Lab {
     let options = LabOptions {
         tenants,
         workloads,
@@ -109,7 +126,7 @@ pub async fn lab(tenants: Option<u32>, workloads: Option<u32>, clock: Clock) -> 
         seed: 7,
         clock,
         program: PathBuf::from(env!("CARGO_BIN_EXE_deevnet-console")),
-        second_half: false,
+        second_half,
         release: Release::default(),
         dir: None,
     };

@@ -33,6 +33,15 @@ fn run(args: &[&str], extra: &str) -> Output {
 impl Pdns {
     /// Starts one; `None`, said aloud, where PowerDNS is not installed.
     pub fn up(test: &str) -> Option<Self> {
+        Self::started(test, &["--no-resolver"])
+    }
+
+    /// Starts one with an Unbound in front of it.
+    pub fn with_resolver(test: &str) -> Option<Self> {
+        Self::started(test, &[])
+    }
+
+    fn started(test: &str, more: &[&str]) -> Option<Self> {
         let ready = run(&["ready"], "");
         if !ready.status.success() {
             eprintln!("SKIPPED {test}: {}", String::from_utf8_lossy(&ready.stderr).trim());
@@ -41,7 +50,8 @@ impl Pdns {
         let dir = tempfile::Builder::new().prefix("dns").tempdir().unwrap();
         let mut server = Self { dir, env: BTreeMap::new() };
         let data = server.data();
-        server.call(&["up", "--dir", &data, "--no-resolver", "--api-key", KEY], "");
+        let args = [["up", "--dir", &data, "--api-key", KEY].as_slice(), more].concat();
+        server.call(&args, "");
         server.env = environment(&data);
         Some(server)
     }
@@ -88,6 +98,28 @@ impl Pdns {
 
     pub fn ssh_down(&self) {
         self.call(&["ssh-down", "--dir", &self.data()], "");
+    }
+
+    /// Ends the connection of the only tunnel below the server's directory, as a lost link does.
+    pub fn cut(&self) {
+        let control = std::fs::read_dir(self.directory())
+            .unwrap()
+            .map(|entry| entry.unwrap().path().join("master"))
+            .find(|path| path.exists())
+            .unwrap();
+        let done = Command::new("ssh").arg("-S").arg(control).args(["-O", "exit", "none"]).output().unwrap();
+        assert!(done.status.success(), "{done:?}");
+    }
+
+    /// Restarts Unbound, with or without what `flags` names.
+    pub fn reload_resolver(&self, flags: &[&str]) {
+        let data = self.data();
+        self.call(&[["reload-unbound", "--dir", &data].as_slice(), flags].concat(), "");
+    }
+
+    /// Where Unbound answers.
+    pub fn resolver(&self) -> SocketAddr {
+        SocketAddr::from(([127, 0, 0, 1], self.port("RESOLVER_PORT")))
     }
 
     pub fn directory(&self) -> &Path {

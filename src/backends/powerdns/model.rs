@@ -335,6 +335,26 @@ pub struct TsigKeyName {
     pub algorithm: String,
 }
 
+/// Pieces for the pictures of other rooms' tests.
+#[cfg(test)]
+pub(crate) mod testing {
+    use super::{Content, Name, Record, RrSet, Settings};
+
+    pub(crate) fn settings(pairs: &[(&'static str, &str)]) -> Settings {
+        let mut settings = Settings::default();
+        for (name, value) in pairs {
+            settings.keep(name, (*value).to_owned());
+        }
+        settings
+    }
+
+    pub(crate) fn rrset(name: &str, kind: &str, ttl: i64, contents: &[&str]) -> RrSet {
+        let record = |content: &&str| Record { content: Content((*content).to_owned()), disabled: false };
+        let records = contents.iter().map(record).collect();
+        RrSet { name: Name::new(name), kind: kind.to_owned(), ttl, records, comments: Vec::new() }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

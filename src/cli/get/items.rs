@@ -1,12 +1,15 @@
 //! The items of `get`, in the field names of the command line's contract. Unknown is `null` with its reason under
 //! `unknown`; nothing is left out silently.
 
+mod perimeter;
+
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
 use crate::inventory::{
-    Fact, FieldDiff, Flow, Inventory, Layer, Origin, PendingEdit, Seen, Tenant, VnetRow, Vrf, Workload,
+    Answer, Fact, FieldDiff, Flow, GapKind, Inventory, Layer, Origin, PendingEdit, RecordRow, Seen, Tenant, VnetRow,
+    Vrf, Workload,
 };
 
 /// Puts a value, or `null` and the reason.
@@ -232,13 +235,57 @@ pub(super) fn vnet(v: &VnetRow) -> Value {
     .done()
 }
 
+/// An answer of the perimeter resolver.
+fn answer(a: &Answer) -> Value {
+    json!({
+        "server": a.server.to_string(),
+        "at": a.at.to_string(),
+        "code": a.code,
+        "authoritative": a.authoritative,
+        "values": a.records,
+        "left_s": a.left,
+        "soa": a.soa.as_ref().map(|(owner, serial)| json!({ "owner": owner.as_str(), "serial": serial })),
+    })
+}
+
+/// A record. A perimeter that is not asked for a record by intention is no hole: `perimeter` is `null` then.
+pub(super) fn record(r: &RecordRow) -> Value {
+    let one = |(value, disabled): &(std::sync::Arc<str>, bool)| json!({ "content": value, "disabled": disabled });
+    let values: Seen<Vec<Value>> = match &r.gap {
+        Some(gap) => Err(gap.clone()),
+        None => Ok(r.values.iter().map(one).collect()),
+    };
+    let item = Item::new(json!({
+        "tenant": r.tenant,
+        "zone": r.zone,
+        "name": r.name,
+        "type": r.kind,
+        "ttl": r.ttl,
+        "vmid": r.workload,
+        "state": r.class,
+        "word": r.word,
+        "perimeter": null,
+        "diffs": diffs(&r.diffs),
+    }))
+    .seen("values", &values, |values| json!(values));
+    match &r.perimeter {
+        Err(gap) if gap.kind == GapKind::Off => item.done(),
+        seen => item.seen("perimeter", seen, answer).done(),
+    }
+}
+
 /// A pending edit.
 pub(super) fn pending(e: &PendingEdit) -> Value {
     json!({ "kind": e.kind, "id": e.id, "tenant": e.tenant, "change": e.change, "what": e.what, "by": e.by })
 }
 
-/// Whether an item belongs to `tenant`.
-pub(super) fn of_tenant(item: &Value, tenant: &str) -> bool {
+/// Whether an item belongs to `tenant`; a rule, whether it touches its traffic.
+pub(super) fn of_tenant(inv: &Inventory, kind: super::Kind, item: &Value, tenant: &str) -> bool {
+    if kind == super::Kind::Rules {
+        let uuid = item.get("uuid").and_then(Value::as_str);
+        let at = inv.rules.iter().position(|r| Some(&*r.uuid) == uuid);
+        return at.is_some_and(|i| crate::console::lists::touches(inv, i, tenant));
+    }
     let named = |key: &str| item.get(key).and_then(Value::as_str) == Some(tenant);
     named("tenant") || (item.get("index").is_some() && named("name"))
 }
@@ -252,6 +299,9 @@ pub(super) fn all(inv: &Inventory, kind: super::Kind) -> Seen<Vec<Value>> {
         Kind::Snat => known(inv.tenants_gap.as_ref(), &inv.vrfs, snat),
         Kind::Vnets => known(inv.tenants_gap.as_ref(), &inv.vnets, vnet),
         Kind::Workloads => known(inv.workloads_gap.as_ref(), &inv.workloads, workload),
+        Kind::Records => known(inv.records_gap.as_ref().or(inv.tenants_gap.as_ref()), &inv.records, record),
+        Kind::Rules => known(inv.rules_gap.as_ref(), &inv.rules, perimeter::rule),
+        Kind::Forwards => known(inv.forwards_gap.as_ref(), &inv.forwards, perimeter::forward),
         Kind::Pending => inv.fabric.pending.as_ref().map_err(Clone::clone).map(|p| p.iter().map(pending).collect()),
         Kind::Sources => Ok(Vec::new()),
     }

@@ -39,8 +39,12 @@ pub(super) fn run(
 /// Sources a kind is made of.
 const fn sources(kind: Kind) -> &'static [SourceId] {
     match kind {
-        Kind::Tenants | Kind::Vrfs | Kind::Snat => &[SourceId::Pve, SourceId::Exit],
+        Kind::Tenants => &[SourceId::Pve, SourceId::Exit, SourceId::Dns, SourceId::Fw],
+        Kind::Vrfs | Kind::Snat => &[SourceId::Pve, SourceId::Exit],
         Kind::Vnets | Kind::Workloads | Kind::Pending => &[SourceId::Pve],
+        Kind::Records => &[SourceId::Dns, SourceId::Pve],
+        Kind::Rules => &[SourceId::Fw],
+        Kind::Forwards => &[SourceId::Fw, SourceId::Pve],
         Kind::Sources => &SourceId::ALL,
     }
 }
@@ -61,40 +65,65 @@ fn complete(inv: &Inventory, kind: Kind) -> bool {
     match kind {
         Kind::Workloads => !inv.workloads.iter().any(|w| unread(&w.address) || unread(&w.pending)),
         Kind::Tenants => {
-            !inv.workloads.iter().any(|w| unread(&w.address)) && !inv.vnets.iter().any(|v| unread(&v.subnets))
+            !inv.workloads.iter().any(|w| unread(&w.address))
+                && !inv.vnets.iter().any(|v| unread(&v.subnets))
+                && names_read(inv)
         }
         Kind::Vnets => {
             !inv.vnets.iter().any(|v| unread(&v.subnets) || v.nodes.iter().any(|(_, carries)| unread(carries)))
         }
+        // Without the workloads nobody knows which names ought to be there.
+        Kind::Records => {
+            !inv.workloads.iter().any(|w| unread(&w.address))
+                && names_read(inv)
+                && !inv.records.iter().any(|r| unread(&r.perimeter))
+        }
         // Edits of subnets are known only with the subnets.
         Kind::Pending => !inv.vnets.iter().any(|v| unread(&v.subnets)),
-        Kind::Vrfs | Kind::Snat | Kind::Sources => true,
+        // What a rule means is known with the aliases, which are read after the rules.
+        Kind::Rules => !unread(&inv.perimeter.must_not_exist) && !inv.rules.iter().any(|r| unread(&r.touches)),
+        Kind::Vrfs | Kind::Snat | Kind::Sources | Kind::Forwards => true,
     }
+}
+
+/// Whether every zone was read, or will not be.
+fn names_read(inv: &Inventory) -> bool {
+    let health = inv.sources.get(SourceId::Dns);
+    let hole = |gap: Option<&Gap>| gap.is_some_and(|gap| gap.kind == GapKind::NotRead);
+    !health.configured
+        || health.error.is_some()
+        || !inv.records.iter().any(|r| hole(r.gap.as_ref()))
+            && !inv.zones.iter().any(|z| {
+                let exists = z.exists == Ok(true);
+                unread(&z.exists) || exists && (unread(&z.rrsets) || unread(&z.keys) || unread(&z.nameservers))
+            })
 }
 
 fn unread<T>(seen: &Seen<T>) -> bool {
     matches!(seen, Err(Gap { kind: GapKind::NotRead, .. }))
 }
 
-/// VMs whose every detail is wanted.
-fn known(inv: &Inventory, kind: Kind) -> BTreeSet<u32> {
-    let all = inv.workloads.iter().map(|w| w.vmid);
-    if kind == Kind::Workloads { all.collect() } else { BTreeSet::new() }
+/// What is wanted in every detail, as far as it is known what there is.
+fn known(inv: &Inventory, kind: Kind) -> Demand {
+    let vmids = if kind == Kind::Workloads { inv.workloads.iter().map(|w| w.vmid).collect() } else { BTreeSet::new() };
+    let tenants =
+        if kind == Kind::Records { inv.tenants.iter().map(|t| Arc::clone(&t.name)).collect() } else { Vec::new() };
+    Demand { vmids: vmids.into_iter().collect(), tenants, ..Demand::default() }
 }
 
 /// Waits for a picture that is complete for `kind`, at most `limit`; then takes what there is.
 pub(super) async fn picture(feed: &mut Feed, kind: Kind, limit: Duration) -> Arc<Inventory> {
     let wanted = async {
-        let mut vmids = BTreeSet::new();
+        let mut demand = Demand::default();
         // What waits for a cold start is read of those that are asked for: here, of all, as far as it is known which
-        // those are. A hand-made VM is seen to be a tenant's by its configuration.
+        // those are. A hand-made VM is seen to be a tenant's by its configuration. So with names at the perimeter.
         loop {
-            let next = feed.inventory.wait_for(|inv| complete(inv, kind) || known(inv, kind) != vmids).await;
+            let next = feed.inventory.wait_for(|inv| complete(inv, kind) || known(inv, kind) != demand).await;
             match next.map(|inv| (complete(&inv, kind), known(&inv, kind))) {
-                Ok((false, more)) => vmids = more,
+                Ok((false, more)) => demand = more,
                 _ => break,
             }
-            feed.demand(Demand { vmids: vmids.iter().copied().collect(), ..Demand::default() });
+            feed.demand(demand.clone());
         }
     };
     // Late is no failure: what was not read by then is unknown, and says so.
@@ -159,7 +188,7 @@ fn items(inv: &Inventory, kind: Kind, tenant: Option<&str>) -> Result<Seen<Vec<V
     if let Some(name) = tenant {
         known_tenant(inv, name)?;
         if let Ok(items) = &mut list {
-            items.retain(|i| items::of_tenant(i, name));
+            items.retain(|i| items::of_tenant(inv, kind, i, name));
         }
     }
     Ok(list)
@@ -260,5 +289,50 @@ mod tests {
         health.gaps.push(Gap::new(GapKind::Denied, "the token sees some zones only"));
         partial.sources.set(SourceId::Pve, health);
         assert_eq!(ends(partial, now()), Code::Unknown, "what is missing from a list that hides is unknown");
+    }
+
+    fn printed(inv: &Inventory, kind: Kind, tenant: Option<&str>) -> (Code, Value) {
+        let mut out = Vec::new();
+        let code = show(&mut out, inv, kind, tenant, Format::Json, now()).unwrap_or(Code::Usage);
+        (code, serde_json::from_slice(&out).expect("JSON"))
+    }
+
+    #[test]
+    fn rules_and_forwards_are_the_sites_or_a_tenants() {
+        let inv = Sample::healthy().join();
+        assert!(complete(&inv, Kind::Rules) && complete(&inv, Kind::Forwards));
+        let (code, all) = printed(&inv, Kind::Rules, None);
+        let (touching, own) = printed(&inv, Kind::Rules, Some("eds"));
+        assert_eq!((code, touching), (Code::Ok, Code::Ok));
+        let count = |v: &Value| v["items"].as_array().expect("items").len();
+        assert_eq!((count(&all), count(&own)), (41, 10));
+        let first = &own["items"][0];
+        assert_eq!(first["description"], "ansible: gateway services DNS tenant_transit");
+        assert_eq!((&first["touches"], &first["loaded"]), (&json!("every"), &json!(true)));
+        assert!(first["hits"]["packets"].is_u64() && first["must_not_exist"].is_null());
+        let (code, forwards) = printed(&inv, Kind::Forwards, Some("eds"));
+        let domains: Vec<&str> =
+            forwards["items"].as_array().expect("items").iter().filter_map(|f| f["domain"].as_str()).collect();
+        assert_eq!((code, domains), (Code::Ok, vec!["eds.mobile.deevnet.net", "130.20.10.in-addr.arpa"]));
+    }
+
+    #[test]
+    fn rules_wait_for_what_they_mean_and_end_with_3_where_it_stays_unknown() {
+        let with = |gap: fn() -> Gap| {
+            let mut s = Sample::healthy();
+            s.fw.aliases = Err(gap());
+            s.join()
+        };
+        let early = with(|| Gap::not_read("the alias list"));
+        assert!(!complete(&early, Kind::Rules));
+        let denied = with(|| Gap::new(GapKind::Denied, "not permitted"));
+        assert!(complete(&denied, Kind::Rules));
+        let (code, rules) = printed(&denied, Kind::Rules, None);
+        let holes = rules["items"].as_array().expect("items").iter().filter(|r| r["touches"].is_null());
+        assert!(holes.clone().all(|r| r["unknown"]["touches"] == "not permitted") && holes.count() > 0);
+        assert_eq!(code, Code::Unknown);
+        let mut late = Sample::healthy();
+        late.fail(SourceId::Fw, GapKind::NoAnswer, "no answer", true);
+        assert_eq!(printed(&late.join(), Kind::Forwards, None).0, Code::Unknown);
     }
 }

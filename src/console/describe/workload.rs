@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::Sheet;
 use crate::console::widgets::format;
-use crate::inventory::{Inventory, Origin, Workload};
+use crate::inventory::{Inventory, Mark, Origin, Seen, Workload};
 
 pub(super) fn workload(inv: &Inventory, w: &Workload, now: Timestamp) -> Sheet {
     let mut sheet = Sheet::new("workload", &format!("{}/{}", w.tenant, w.name));
@@ -28,6 +28,9 @@ pub(super) fn workload(inv: &Inventory, w: &Workload, now: Timestamp) -> Sheet {
     sheet.seen("pending", "at a cold start", &w.pending, |all| {
         (if all.is_empty() { "–".to_owned() } else { all.join(", ") }, json!(all))
     });
+    sheet.head("Names at the authority");
+    name(&mut sheet, "name_a", "A", &w.names.a);
+    name(&mut sheet, "name_ptr", "PTR", &w.names.ptr);
     sheet.head("Use, when last read");
     sheet.row("CPU", &cpu(w), None).row("memory", &of(w.mem, w.maxmem), None);
     sheet.row("disk", &w.maxdisk.map_or_else(|| "–".to_owned(), format::size), None);
@@ -38,6 +41,15 @@ pub(super) fn workload(inv: &Inventory, w: &Workload, now: Timestamp) -> Sheet {
     sheet.data("use", use_);
     sheet.diffs(&w.diffs);
     sheet
+}
+
+fn name(sheet: &mut Sheet, key: &str, label: &str, mark: &Seen<Mark>) {
+    match mark {
+        Ok(mark) => {
+            sheet.state(key, label, &mark.word, mark.class);
+        }
+        Err(gap) => sheet.gap(key, label, gap),
+    }
 }
 
 fn cpu(w: &Workload) -> String {

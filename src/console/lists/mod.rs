@@ -4,9 +4,12 @@
 //! are drawn; nothing here is stored.
 
 mod attention;
+mod forwards;
 mod members;
 mod pending;
+pub mod records;
 mod routes;
+mod rules;
 mod sources;
 mod tasks;
 mod tenants;
@@ -16,6 +19,8 @@ mod vrf_facts;
 mod vrfs;
 mod workloads;
 
+pub use forwards::where_to;
+pub use rules::{action, direction, kind as rule_kind, left_out, pane_only, touches};
 pub use tenants::{layer_cell, status_now};
 
 use super::list::{Align, Cell, Column, Cutting, ListDef, ListId, SortKey};
@@ -50,10 +55,10 @@ pub const fn def(id: ListId) -> &'static ListDef {
         ListId::Routes => &routes::DEF,
         ListId::Vnets => &vnets::DEF,
         ListId::Workloads => &workloads::DEF,
-        ListId::Records => &unread::RECORDS,
+        ListId::Records => &records::DEF,
         ListId::Checkins => &unread::CHECKINS,
-        ListId::Rules => &unread::RULES,
-        ListId::Forwards => &unread::FORWARDS,
+        ListId::Rules => &rules::DEF,
+        ListId::Forwards => &forwards::DEF,
         ListId::Attention => &attention::DEF,
         ListId::Members => &members::DEF,
         ListId::Pending => &pending::DEF,

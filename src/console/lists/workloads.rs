@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use super::super::list::{Align, Cell, Column, Cx, ListDef, ListId, SortKey};
 use super::{big, by_class, diff_lines, fixed, gap_line, maybe, none, number, or_none, word, words};
 use crate::console::widgets::format;
-use crate::inventory::{Class, Inventory, ObjectId, Origin, SourceId, Workload};
+use crate::inventory::{Class, GapKind, Inventory, Mark, ObjectId, Origin, Seen, SourceId, Workload};
 
 /// Definition.
 pub static DEF: ListDef = ListDef {
@@ -25,13 +25,15 @@ pub static DEF: ListDef = ListDef {
     empty: "No workloads yet.",
 };
 
-const COLUMNS: [Column; 10] = [
+const COLUMNS: [Column; 12] = [
     words("tenant", "TENANT", 8, 12, 90),
     words("name", "NAME", 8, 24, 255),
     fixed("vmid", "VMID", 4, Align::Right, 200),
     words("node", "NODE", 4, 16, 40),
     fixed("state", "STATE", 9, Align::Left, 255),
     fixed("address", "ADDRESS", 12, Align::Left, 255),
+    fixed("a", "A", 1, Align::Left, 60),
+    fixed("ptr", "PTR", 3, Align::Left, 45),
     words("origin", "ORIGIN", 9, 40, 50),
     fixed("cpu", "CPU", 4, Align::Right, 30),
     fixed("mem", "MEM", 5, Align::Right, 20),
@@ -51,6 +53,8 @@ fn cell(cx: Cx<'_>, i: usize, key: &'static str) -> Cell {
         "node" => Cell::text(cx.inv.site.short_name(&w.node)),
         "state" => Cell::state(w.class, state(w)),
         "address" => address(w),
+        "a" => mark(&w.names.a),
+        "ptr" => mark(&w.names.ptr),
         "origin" => match &w.origin {
             Origin::Ours if w.diffs.is_empty() => Cell::state(Class::Fine, "derived"),
             Origin::Ours => Cell::state(Class::Differs, "differs"),
@@ -102,6 +106,28 @@ fn address(w: &Workload) -> Cell {
     }
 }
 
+/// A glyph under its head; its word is among the details.
+fn mark(mark: &Seen<Mark>) -> Cell {
+    match mark {
+        Ok(mark) => Cell::state(mark.class, ""),
+        Err(gap) if gap.kind == GapKind::Off => none(),
+        Err(_) => Cell::state(Class::Unknown, ""),
+    }
+}
+
+fn mark_key(mark: &Seen<Mark>) -> SortKey {
+    by_class(mark.as_ref().map_or(Class::Unknown, |mark| mark.class))
+}
+
+/// Its names in words.
+fn names(w: &Workload) -> Vec<Cell> {
+    let word = |mark: &Seen<Mark>| match mark {
+        Ok(mark) => Cell::state(mark.class, &*mark.word),
+        Err(gap) => Cell::gap(gap),
+    };
+    vec![Cell::muted("A "), word(&w.names.a), Cell::muted("PTR"), word(&w.names.ptr)]
+}
+
 /// Uptime at the time of the reading: rows do not count up between readings.
 fn up(inv: &Inventory, w: &Workload) -> Option<jiff::SignedDuration> {
     let read = inv.sources.get(SourceId::Pve).observed_at?;
@@ -117,6 +143,8 @@ fn sort_key(inv: &Inventory, i: usize, key: &'static str) -> SortKey {
         "node" => word(&w.node),
         "state" => word(&state(w)),
         "address" => maybe(w.derived_address, |a| number(u32::from(a))),
+        "a" => mark_key(&w.names.a),
+        "ptr" => mark_key(&w.names.ptr),
         "origin" => match (&w.origin, w.diffs.len().cmp(&0)) {
             (Origin::Foreign(_), _) => by_class(Class::Info),
             (Origin::Ours, Ordering::Greater) => by_class(Class::Differs),
@@ -131,7 +159,7 @@ fn sort_key(inv: &Inventory, i: usize, key: &'static str) -> SortKey {
 
 fn detail(cx: Cx<'_>, i: usize) -> Vec<Vec<Cell>> {
     let Some(w) = cx.inv.workloads.get(i) else { return Vec::new() };
-    let mut lines = vec![identity(cx, w), network(cx, w), resources(cx, w)];
+    let mut lines = vec![identity(cx, w), network(cx, w), names(w), resources(cx, w)];
     if let Err(gap) = &w.address {
         lines.insert(0, gap_line(gap));
     }
@@ -203,7 +231,7 @@ mod tests {
         let mut leaving: Vec<_> = COLUMNS.iter().filter(|c| c.keep < 255).collect();
         leaving.sort_by_key(|c| c.keep);
         let keys: Vec<_> = leaving.iter().map(|c| c.key).collect();
-        assert_eq!(keys.get(..4), Some(["up", "mem", "cpu", "node"].as_slice()));
+        assert_eq!(keys.get(..5), Some(["up", "mem", "cpu", "node", "ptr"].as_slice()));
         for key in ["name", "state", "address"] {
             assert!(COLUMNS.iter().any(|c| c.key == key && c.keep == 255), "{key} must never leave");
         }

@@ -123,6 +123,12 @@ fn sorted(ctx: &Ctx<'_>, rows: &Rows<'_>) -> Vec<Bit> {
         let text = if rows.def.id == ListId::Attention { "worst first, then widest" } else { "" };
         return if text.is_empty() { Vec::new() } else { vec![Bit::muted(text)] };
     }
+    if (rows.def.id, column, descending) == (ListId::Records, "state", false) {
+        return vec![Bit::muted("disagreements first")];
+    }
+    if (rows.def.id, column, descending) == (ListId::Rules, "place", false) {
+        return vec![Bit::muted("in the order of evaluation")];
+    }
     let title = rows.def.columns.iter().find(|c| c.key == column).map_or(column, |c| c.title);
     vec![Bit::muted(format!("sorted by {title} {}", if descending { "▴" } else { "▾" }))]
 }

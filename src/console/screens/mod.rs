@@ -7,6 +7,8 @@ pub mod list;
 pub mod overview;
 pub mod pane;
 pub mod rail;
+pub mod records;
+pub mod rules;
 pub mod tabs;
 pub mod text;
 pub mod too_small;

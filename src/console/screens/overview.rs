@@ -118,11 +118,7 @@ fn site(canvas: &mut Canvas<'_>, ctx: &Ctx<'_>, area: Rect) {
     rule(canvas, Rect { height: 1, ..area }, &Titles { right, ..Titles::new("site") });
     let half = area.width / 2;
     let left = [fabric(inv), index(inv), machines(inv)];
-    let right = [
-        source(ctx, "perimeter", SourceId::Fw),
-        source(ctx, "DNS", SourceId::Dns),
-        source(ctx, "bootstrap", SourceId::Boot),
-    ];
+    let right = [perimeter(ctx), source(ctx, "DNS", SourceId::Dns), source(ctx, "bootstrap", SourceId::Boot)];
     for (y, (left, right)) in (area.y + 1..area.bottom()).zip(left.into_iter().zip(right)) {
         for (x, (label, text)) in [(area.x + 2, left), (area.x + 2 + half, right)] {
             let bits = [Bit::muted(format!("{label:<10} ")), Bit::text(text)];
@@ -158,6 +154,26 @@ fn machines(inv: &Inventory) -> (&'static str, String) {
     let mem =
         if mem.1 == 0 { String::new() } else { format!(" · MEM {} of {}", format::size(mem.0), format::size(mem.1)) };
     ("VMs", format!("{}, {running} running{mem}", inv.workloads.len()))
+}
+
+/// `OPNsense 26.7.3, 66 rules, route ✓`; while it does not answer, that.
+fn perimeter(ctx: &Ctx<'_>) -> (&'static str, String) {
+    let view = &ctx.inv().perimeter;
+    let fallback = source(ctx, "perimeter", SourceId::Fw);
+    let status = ctx.inv().sources.get(SourceId::Fw).status(ctx.cx.now);
+    if !matches!(status, SourceStatus::Fresh | SourceStatus::Stale) {
+        return fallback;
+    }
+    let version = view.version.as_ref().map_or_else(|_| "OPNsense ?".to_owned(), |v| format!("OPNsense {v}"));
+    let rules =
+        view.rules.as_ref().map_or_else(|gap| format!("rules ? {}", gap.word()), |n| format::plural(*n, "rule"));
+    let route = match &view.route {
+        _ if status == SourceStatus::Stale => "◐ stale".to_owned(),
+        Ok(mark) if mark.class == Class::Fine => "route ✓".to_owned(),
+        Ok(_) => "route ✗".to_owned(),
+        Err(gap) => format!("route ? {}", gap.word()),
+    };
+    ("perimeter", format!("{version}, {rules}, {route}"))
 }
 
 fn source(ctx: &Ctx<'_>, label: &'static str, id: SourceId) -> (&'static str, String) {

@@ -3,6 +3,8 @@
 use ratatui::layout::Rect;
 
 use crate::console::list::{ListId, Scope};
+use crate::console::lists;
+use crate::console::model::Layout;
 use crate::console::msg::Hit;
 use crate::console::view::ctx::{Ctx, Rows};
 use crate::console::widgets::canvas::{Bit, Canvas};
@@ -16,9 +18,10 @@ pub fn draw(canvas: &mut Canvas<'_>, ctx: &Ctx<'_>, area: Rect, list: ListId, sc
     let rows = ctx.rows(list, scope);
     let saying = ctx.saying(canvas, &rows);
     let unknown = !saying.body.is_empty() && rows.order.is_empty() && !saying.right.is_empty();
+    let right = if saying.right.is_empty() { beside(canvas, ctx, &rows) } else { saying.right.clone() };
     let titles = Titles {
         title: title(&rows, unknown),
-        right: saying.right.clone(),
+        right,
         foot: if saying.body.is_empty() { foot(ctx, &rows) } else { Vec::new() },
         focused: ctx.focused(list),
     };
@@ -31,9 +34,16 @@ fn title(rows: &Rows<'_>, unknown: bool) -> String {
     match rows.def.id {
         ListId::VrfFacts => rows.def.title.to_owned(),
         ListId::Workloads => rows.title(unknown),
+        ListId::Rules if unknown => "Perimeter rules that touch this tenant".to_owned(),
+        ListId::Rules => format!("Perimeter rules that touch this tenant · {}", rows.order.len()),
         _ if unknown => rows.def.title.to_owned(),
         _ => format!("{} · {}", rows.def.title, rows.order.len()),
     }
+}
+
+/// What stands at the right of the title while all is well.
+fn beside(canvas: &Canvas<'_>, ctx: &Ctx<'_>, rows: &Rows<'_>) -> Vec<Bit> {
+    if rows.def.id == ListId::Rules { super::rules::forbidden(canvas, ctx.inv()) } else { Vec::new() }
 }
 
 /// Draws rows and what belongs below them into `area`, or the paragraphs that stand in their place.
@@ -93,6 +103,7 @@ pub fn hidden(ctx: &Ctx<'_>, rows: &Rows<'_>, key: &str, pane: bool) -> bool {
         (_, "tenant") => one_tenant,
         (ListId::Vnets, "zone") => one_tenant || !ctx.inv().vnets.iter().any(|v| v.tenant.is_none()),
         (ListId::Vnets, "gateway") => pane,
+        (ListId::Rules, key) => lists::left_out(key, pane, ctx.model.layout() <= Layout::Compact),
         (ListId::Vrfs | ListId::VrfFacts, "node") => ctx.inv().site.exit_nodes.len() < 2,
         (ListId::Workloads | ListId::Tasks, "node") => pane && ctx.inv().fabric.members.len() < 2,
         _ => false,

@@ -8,7 +8,7 @@ use crate::console::list::{ListId, Scope};
 use crate::console::model::TABS;
 use crate::console::msg::Hit;
 use crate::console::theme::Role;
-use crate::console::view::ctx::Ctx;
+use crate::console::view::ctx::{Ctx, Rows};
 use crate::console::widgets::canvas::{Bit, Canvas};
 use crate::inventory::{Class, Tenant};
 
@@ -38,6 +38,7 @@ pub fn draw(canvas: &mut Canvas<'_>, ctx: &Ctx<'_>, area: Rect, tenant: &Arc<str
         let mark = saying
             .sign()
             .or_else(|| ctx.inv().tenant(tenant).and_then(|t| trouble(canvas, t, list)))
+            .or_else(|| rules_trouble(canvas, ctx, &rows))
             .or_else(|| (list != ListId::VrfFacts).then(|| Bit::text(rows.total.to_string())))
             .unwrap_or_else(|| canvas.glyph(Class::Fine));
         let open = list == ctx.model.tab;
@@ -55,12 +56,20 @@ pub fn draw(canvas: &mut Canvas<'_>, ctx: &Ctx<'_>, area: Rect, tenant: &Arc<str
     }
 }
 
+/// The worst of the rules in sight, where one must not exist or is not in force.
+fn rules_trouble(canvas: &Canvas<'_>, ctx: &Ctx<'_>, rows: &Rows<'_>) -> Option<Bit> {
+    let of = |i: &u32| ctx.inv().rules.get(*i as usize).map(|r| r.class);
+    let worst = rows.order.iter().filter_map(of).max().filter(|_| rows.def.id == ListId::Rules)?;
+    (worst >= Class::Differs).then(|| canvas.glyph(worst))
+}
+
 /// The glyph of the layer behind a pane when it is not as it should be.
 fn trouble(canvas: &Canvas<'_>, tenant: &Tenant, list: ListId) -> Option<Bit> {
     let layer = match list {
         ListId::VrfFacts => &tenant.layers.node,
         ListId::Vnets => &tenant.layers.fabric,
         ListId::Workloads => &tenant.layers.workloads,
+        ListId::Records => &tenant.layers.dns,
         _ => return None,
     };
     (layer.class > Class::NotRun).then(|| canvas.glyph(layer.class))

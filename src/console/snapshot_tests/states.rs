@@ -1,6 +1,8 @@
 //! The states of panes: loading, empty, filtered empty, denied, failed, stale, off, not read.
 
 use super::*;
+use crate::console::model::TextForm;
+use crate::inventory::ObjectId;
 use crate::inventory::testing::Sample;
 use crate::inventory::{GapKind, Readings, SourceError, SourceHealth, SourceId};
 use jiff::SignedDuration;
@@ -11,6 +13,8 @@ fn trouble(sources: &[SourceId], kind: GapKind, stale: bool) -> Arc<Inventory> {
     for id in sources {
         let text = match (kind, id) {
             (GapKind::Denied, SourceId::Pve) => "Proxmox refused this token: it lacks SDN.Audit on /sdn/zones",
+            (GapKind::Denied, SourceId::Dns) => "PowerDNS did not accept the API key",
+            (_, SourceId::Dns) => "10.20.25.21:8081 refuses connections",
             (GapKind::Denied, _) => "hv02 refuses the helper: no line for it in sudoers",
             (_, SourceId::Pve) => "10.20.99.22:8006 refuses connections",
             _ => "hv02 does not answer on port 22",
@@ -26,8 +30,8 @@ fn trouble(sources: &[SourceId], kind: GapKind, stale: bool) -> Arc<Inventory> {
         } else {
             std::iter::once((testing::NODE.to_owned(), Ok(Arc::new(sample.exit.clone())))).collect()
         },
-        dns: None,
-        fw: None,
+        dns: (!gone(SourceId::Dns)).then(|| Arc::new(sample.dns.clone())),
+        fw: (!gone(SourceId::Fw)).then(|| Arc::new(sample.fw.clone())),
         flows: Arc::new(sample.flows.clone()),
         stale_exits: if sources.contains(&SourceId::Exit) && stale {
             let gap = crate::inventory::Gap::new(kind, "hv02 does not answer on port 22");
@@ -41,7 +45,7 @@ fn trouble(sources: &[SourceId], kind: GapKind, stale: bool) -> Arc<Inventory> {
 
 fn loading() -> Arc<Inventory> {
     let mut sample = Sample::healthy();
-    for (id, interval) in [(SourceId::Pve, 10), (SourceId::Exit, 30)] {
+    for (id, interval) in [(SourceId::Pve, 10), (SourceId::Dns, 10), (SourceId::Fw, 10), (SourceId::Exit, 30)] {
         let since = testing::now() - SignedDuration::from_secs(3);
         let seconds = SignedDuration::from_secs;
         sample.sources.set(id, SourceHealth::starting(seconds(interval), seconds(10), since));
@@ -83,6 +87,59 @@ fn boards() {
 }
 
 #[test]
+fn names() {
+    let dns = [SourceId::Dns];
+    let mut off = Sample::healthy();
+    (off.site.powerdns, off.site.resolvers) = (None, None);
+    off.sources.set(SourceId::Dns, SourceHealth::off());
+    let mut dead = Sample::healthy();
+    for seen in dead.dns.perimeter.values_mut() {
+        *seen = Err(crate::inventory::Gap::new(GapKind::NoAnswer, "10.20.50.1 does not answer"));
+    }
+    let pictures = [
+        (testing::healthy(), "healthy"),
+        (disagreeing(), "disagreeing"),
+        (trouble(&dns, GapKind::NoAnswer, false), "dns-failed"),
+        (trouble(&dns, GapKind::Denied, false), "dns-denied"),
+        (trouble(&dns, GapKind::NoAnswer, true), "dns-stale"),
+        (dead.join(), "resolver-dead"),
+        (off.join(), "dns-off"),
+    ];
+    for (inv, state) in pictures {
+        for size in [COMPACT, DESIGN] {
+            let records = list(Arc::clone(&inv), size, ListId::Records, Scope::Tenant("tdemo".into()));
+            check(&records, "records-tdemo", state);
+        }
+        if state != "healthy" {
+            check(&board(Arc::clone(&inv), DESIGN, "tdemo", ListId::Records), "board", state);
+            check(&board(Arc::clone(&inv), COMPACT, "tdemo", ListId::Records), "board-records", state);
+        }
+    }
+    let inv = disagreeing();
+    for (subject, state) in [
+        (ObjectId::Record("web.tdemo.mobile.deevnet.net".into(), "A".into()), "record"),
+        (ObjectId::DnsZone("tdemo.mobile.deevnet.net".into()), "dns-zone"),
+    ] {
+        let screen = Screen::Text { subject, form: TextForm::Describe, scroll: 0 };
+        check(&model(Arc::clone(&inv), DESIGN, screen, Focus::Pane(ListId::Records)), "describe", state);
+    }
+    check(&model(inv, DESIGN, Screen::Overview, Focus::Pane(ListId::Attention)), "overview", "names");
+}
+
+/// The perimeter remembers a name away, a pointer leads elsewhere, a zone is open, another is gone.
+fn disagreeing() -> Arc<Inventory> {
+    let mut s = Sample::healthy();
+    let (tdemo, reverse) = ("tdemo.mobile.deevnet.net", "129.20.10.in-addr.arpa");
+    s.perimeter("web.tdemo.mobile.deevnet.net", "A", testing::dns::negative("NXDOMAIN", tdemo, 2_026_112_906, 2460));
+    s.set_record(tdemo, "old", "A", &["10.20.129.33"]);
+    s.set_record(reverse, "11", "PTR", &["lamp.eds.mobile.deevnet.net."]);
+    s.set_metadata("eds.mobile.deevnet.net", "TSIG-ALLOW-DNSUPDATE", &[]);
+    s.set_metadata("130.20.10.in-addr.arpa", "TSIG-ALLOW-DNSUPDATE", &["eds", "radio"]);
+    s.without_zone("radio.mobile.deevnet.net");
+    s.join()
+}
+
+#[test]
 fn empty_lists() {
     check(&board(testing::healthy(), DESIGN, "bench1", ListId::Workloads), "board", "empty");
     check(&board(testing::healthy(), COMPACT, "bench1", ListId::Workloads), "board", "empty");
@@ -101,17 +158,12 @@ fn empty_lists() {
 #[test]
 fn sources_that_are_configured_but_not_read_are_unknown_and_not_absent() {
     let mut sample = Sample::healthy();
-    for id in [SourceId::Dns, SourceId::Fw, SourceId::Boot] {
-        let seconds = SignedDuration::from_secs(10);
-        let mut health = SourceHealth::starting(seconds, seconds, testing::now());
-        let text = format!("this version does not read {} yet", id.words()).into();
-        health.error = Some(SourceError { kind: GapKind::NotRead, text, help: None, since: testing::now() });
-        sample.sources.set(id, health);
-    }
+    let seconds = SignedDuration::from_secs(10);
+    let mut health = SourceHealth::starting(seconds, seconds, testing::now());
+    let text = format!("this version does not read {} yet", SourceId::Boot.words()).into();
+    health.error = Some(SourceError { kind: GapKind::NotRead, text, help: None, since: testing::now() });
+    sample.sources.set(SourceId::Boot, health);
     let inv = sample.join();
-    check(&board(Arc::clone(&inv), DESIGN, "tdemo", ListId::Records), "board", "not-read");
-    for tab in [ListId::Records, ListId::Checkins, ListId::Rules] {
-        let name = format!("board-{}", super::super::lists::def(tab).word);
-        check(&board(Arc::clone(&inv), COMPACT, "tdemo", tab), &name, "not-read");
-    }
+    check(&board(Arc::clone(&inv), DESIGN, "tdemo", ListId::Checkins), "board", "not-read");
+    check(&board(inv, COMPACT, "tdemo", ListId::Checkins), "board-checkins", "not-read");
 }

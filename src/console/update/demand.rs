@@ -63,6 +63,11 @@ fn demand(model: &Model) -> Demand {
             _ => {}
         }
     }
+    for tenant in tenants_of_records(model) {
+        if !out.tenants.contains(&tenant) {
+            out.tenants.push(tenant);
+        }
+    }
     let shown = match model.screen() {
         Screen::Tenants if model.layout() > Layout::Compact => model.board.clone(),
         _ => model.tenant(),
@@ -79,4 +84,17 @@ fn demand(model: &Model) -> Demand {
         }
     }
     out
+}
+
+/// Tenants of the records on screen, where the list is that of all tenants: their names are compared with the
+/// perimeter's first.
+fn tenants_of_records(model: &Model) -> Vec<Arc<str>> {
+    let all = (ListId::Records, Scope::All);
+    let Some(state) = model.lists.get(&all).filter(|_| model.visible_lists().contains(&all)) else { return Vec::new() };
+    let shown = model.hits.iter().filter(|(_, hit)| matches!(hit, Hit::Row(ListId::Records, _))).count();
+    let records = model.picture().map(|inv| inv.records.as_slice()).unwrap_or_default();
+    let rows = state.order.iter().skip(state.top).take(shown).filter_map(|i| records.get(*i as usize));
+    let mut tenants: Vec<Arc<str>> = rows.filter_map(|r| r.tenant.clone()).collect();
+    tenants.dedup();
+    tenants
 }

@@ -111,7 +111,7 @@ fn in_scope(inv: &Inventory, def: &ListDef, scope: &Scope) -> Vec<u32> {
     }
     let wanted = |i: &usize| match scope {
         Scope::All => true,
-        Scope::Tenant(tenant) => (def.tenant_of)(inv, *i) == Some(tenant),
+        Scope::Tenant(tenant) => def.is_of(inv, *i, tenant),
     };
     (0..(def.len)(inv)).filter(wanted).filter_map(|i| u32::try_from(i).ok()).collect()
 }
@@ -154,6 +154,8 @@ impl Rows<'_> {
                 | ListId::Sources
                 | ListId::Tasks,
             ) => String::new(),
+            (Scope::All, ListId::Rules) => " · all".into(),
+            (Scope::Tenant(tenant), ListId::Rules) => format!(" · touching {tenant}"),
             (Scope::All, _) => " · all tenants".into(),
             (Scope::Tenant(tenant), _) => format!(" · {tenant}"),
         };

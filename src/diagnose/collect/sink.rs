@@ -6,7 +6,7 @@ use crate::backends::http::{Exchange, Recorder};
 use crate::diagnose::evidence::{Ended, Evidence, Http, Item, Kind};
 
 /// Reads the time.
-type Clock = Arc<dyn Fn() -> jiff::Timestamp + Send + Sync>;
+pub type Clock = Arc<dyn Fn() -> jiff::Timestamp + Send + Sync>;
 
 /// Gathers items. Cheap to clone; clones gather in the same place.
 #[derive(Clone)]
@@ -54,6 +54,14 @@ impl Sink {
         let file = format!("{:03}-{}.{ending}", items.len() + 1, name(&format!("{from}-{slug}")));
         let empty = body.is_empty();
         items.push(Item { file, from: from.to_owned(), kind, at: Some(at), body, stderr, empty });
+    }
+
+    /// Adds a text under a name of its own.
+    pub fn put(&self, file: &str, from: &str, kind: Kind, body: String) {
+        let at = (self.clock)();
+        let mut items = self.items.lock().unwrap_or_else(PoisonError::into_inner);
+        let (file, from, empty) = (file.to_owned(), from.to_owned(), body.is_empty());
+        items.push(Item { file, from, kind, at: Some(at), body, stderr: String::new(), empty });
     }
 
     /// What has gathered so far.

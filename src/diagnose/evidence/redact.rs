@@ -99,22 +99,21 @@ fn smbios(value: &mut Value) -> bool {
     changed
 }
 
-/// Text without tokens, keys of TSIG commands and private keys.
+/// Text without tokens and private keys. Every secret becomes as many asterisks, so that a frame with lengths in it
+/// stays one.
 fn text(input: &str) -> String {
     let mut out = String::with_capacity(input.len());
     let mut inside_key = false;
     for line in input.split_inclusive('\n') {
-        if line.contains("-----BEGIN") && line.contains("PRIVATE KEY-----") {
-            inside_key = true;
-            out.push_str(REDACTED);
-            out.push('\n');
-        }
-        if !inside_key {
+        let border = line.contains("PRIVATE KEY-----");
+        let begins = border && line.contains("-----BEGIN");
+        let ends = border && line.contains("-----END");
+        if inside_key && !ends {
+            out.extend(line.bytes().map(|b| if b == b'\n' { '\n' } else { '*' }));
+        } else {
             out.push_str(&tokens(line));
         }
-        if line.contains("-----END") && line.contains("PRIVATE KEY-----") {
-            inside_key = false;
-        }
+        inside_key = (inside_key || begins) && !ends;
     }
     out
 }
@@ -130,9 +129,7 @@ fn tokens(line: &str) -> String {
             let token = out.get(at..end).unwrap_or_default();
             let named = token.find(['.', '=']).map_or(0, |n| n + 1);
             let secret = at + named..end;
-            if !secret.is_empty() && out.get(secret.clone()) != Some(REDACTED) {
-                out.replace_range(secret, REDACTED);
-            }
+            out.replace_range(secret.clone(), &"*".repeat(secret.len()));
             from = at + named;
         }
     }
@@ -156,10 +153,13 @@ mod tests {
                 r#"{"smbios1":"uuid=1-2,serial=Q0FOQVJZ,base64=1"}"#,
                 r#"{"smbios1":"uuid=1-2,serial=redacted,base64=1"}"#,
             ),
-            (r#"{"note":"x dbt1.KEYID.CANARY y"}"#, r#"{"note":"x dbt1.KEYID.redacted y"}"#),
-            ("token dbt1.KEYID.CANARY\nnext", "token dbt1.KEYID.redacted\nnext"),
-            ("h: PVEAPIToken=a@b!c=CANARY", "h: PVEAPIToken=a@b!c=redacted"),
-            ("-----BEGIN PRIVATE KEY-----\nCANARY\n-----END PRIVATE KEY-----\nafter", "redacted\nafter"),
+            (r#"{"note":"x dbt1.KEYID.CANARY y"}"#, r#"{"note":"x dbt1.KEYID.****** y"}"#),
+            ("token dbt1.KEYID.CANARY\nnext", "token dbt1.KEYID.******\nnext"),
+            ("h: PVEAPIToken=a@b!c=CANARY", "h: PVEAPIToken=a@b!c=******"),
+            (
+                "-----BEGIN PRIVATE KEY-----\nCANARY\n-----END PRIVATE KEY-----\nafter",
+                "-----BEGIN PRIVATE KEY-----\n******\n-----END PRIVATE KEY-----\nafter",
+            ),
         ] {
             let got = redact(body);
             assert_eq!(got, want);

@@ -4,11 +4,21 @@
 //! into the area it belongs to. Readers never conclude; what an answer means is for rules to say. An item that its
 //! reader cannot understand is kept in [`Facts::unreadable`] and makes things unknown, never absent.
 
+pub mod access;
+pub mod calls;
+pub mod clocks;
+pub mod cluster;
+pub mod dns;
+pub mod guests;
 mod line;
 pub mod node;
+pub mod perimeter;
+pub mod powerdns;
 pub mod pve;
+mod rows;
 pub mod sdn;
 mod site;
+pub mod trust;
 
 use std::sync::Arc;
 
@@ -53,7 +63,15 @@ pub enum Taken {
 pub type Reader = fn(&Item, &mut Facts) -> Taken;
 
 /// All readers. An item may be of use to several.
-const READERS: &[&[&[Reader]]] = &[sdn::READERS, &[node::READERS, pve::READERS, site::READERS]];
+const READERS: &[&[&[Reader]]] = &[
+    // First: what was asked, and in which order.
+    &[calls::READERS],
+    sdn::READERS,
+    &[node::READERS, pve::READERS, site::READERS],
+    &[access::READERS, cluster::READERS, guests::READERS, clocks::READERS, trust::READERS],
+    &[dns::READERS, powerdns::READERS],
+    perimeter::READERS,
+];
 
 /// An item that nobody could make sense of.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,6 +87,24 @@ pub struct Unreadable {
 pub struct Facts {
     /// SDN configuration and what nodes made of it.
     pub sdn: sdn::Sdn,
+    /// Requests and why they failed.
+    pub calls: calls::Calls,
+    /// Who asks, and with which rights.
+    pub access: access::Access,
+    /// Members, votes, guests as listed.
+    pub cluster: cluster::Cluster,
+    /// Guests and their agents.
+    pub guests: guests::Guests,
+    /// Clocks.
+    pub clocks: clocks::Clocks,
+    /// Profiles and probes beside them.
+    pub trust: trust::Trust,
+    /// Answers on DNS ports.
+    pub dns: dns::Dns,
+    /// PowerDNS.
+    pub powerdns: powerdns::PowerDns,
+    /// OPNsense.
+    pub perimeter: perimeter::Perimeter,
     /// Hosts as commands on them show them.
     pub nodes: node::Nodes,
     /// Tasks, packages, network cards, and what of it may be seen.

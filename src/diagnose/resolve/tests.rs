@@ -68,7 +68,7 @@ fn frame(parts: &[(&str, &str, &str)]) -> String {
         .map(|(n, (code, out, err))| format!("q{n} {code} {} {}\n", out.len(), err.len()))
         .collect();
     let bodies: String = parts.iter().map(|(_, out, err)| format!("{out}{err}")).collect();
-    format!("%deevnet-exit-node 1 1\n{heads}\n{bodies}%end\n")
+    format!("%deevnet-exit-node 1 {}\n{heads}\n{bodies}%end\n", crate::backends::exit_node::helper::VERSION)
 }
 
 fn healthy_frame() -> String {
@@ -105,7 +105,9 @@ async fn healthy() -> Site5 {
 }
 
 async fn ask(text: &str, vantages: &Vantages) -> Resolution {
-    let site = testing::site();
+    let mut site = testing::site();
+    // Nothing is derived for an apex then.
+    site.powerdns = None;
     let target = Target::parse(&site, text, None).unwrap();
     resolve(&site, &target, vantages, async { testing::healthy() }, &Timestamp::now).await
 }

@@ -1,9 +1,13 @@
 //! The rules: one fault each, grouped by layer, one file a fault. Pure: facts in, verdicts out.
 
+mod access;
+mod dns;
 mod egress;
 mod exits;
 mod fabric;
 mod isolation;
+mod perimeter;
+mod workload;
 
 use super::facts::{Facts, Sourced};
 use super::finding::{Finding, Layer, Severity, Subject, Unknown};
@@ -29,7 +33,8 @@ pub struct Rule {
 }
 
 /// All rules, in the order of the layers.
-pub static ALL: &[&[&Rule]] = &[fabric::RULES, egress::RULES, isolation::RULES];
+pub static ALL: &[&[&Rule]] =
+    &[access::RULES, fabric::RULES, workload::RULES, egress::RULES, isolation::RULES, perimeter::RULES, dns::RULES];
 
 /// Every rule.
 pub fn all() -> impl Iterator<Item = &'static Rule> {
@@ -103,6 +108,15 @@ impl Finding {
         let file = source.file.to_string();
         if !self.evidence.contains(&file) {
             self.evidence.push(file);
+        }
+        self
+    }
+
+    /// Names a file of the evidence it rests on.
+    #[must_use]
+    pub fn resting_on(mut self, file: &str) -> Self {
+        if !self.evidence.iter().any(|have| have == file) {
+            self.evidence.push(file.to_owned());
         }
         self
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{Class, FieldDiff};
 use crate::inventory::readings::Answer;
-use crate::inventory::source::Seen;
+use crate::inventory::source::{Gap, Seen};
 
 /// Glyph and word of something small, e.g. whether a workload's A record is right.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,6 +48,8 @@ pub struct RecordRow {
     pub values: Vec<(Arc<str>, bool)>,
     /// TTL in seconds as stored; `None` where the set is not there.
     pub ttl: Option<i64>,
+    /// Why the authority's contents are not known, where they are not.
+    pub gap: Option<Gap>,
     /// VMID of the workload the name or address belongs to.
     pub workload: Option<u32>,
     /// What the perimeter resolver says; an error where it was not asked, with the reason.
@@ -73,6 +75,8 @@ pub struct ZoneRow {
     pub kind: Seen<String>,
     /// Serial at the authority.
     pub serial: Seen<Option<u32>>,
+    /// Serial that the perimeter resolver shows; it keeps a SOA for as long as its TTL allows.
+    pub perimeter_serial: Seen<Option<u32>>,
     /// NS targets at the apex, cleaned.
     pub nameservers: Seen<Vec<String>>,
     /// TSIG keys that may update it.

@@ -2,15 +2,30 @@
 
 use zeroize::Zeroizing;
 
-use super::{Clients, DEADLINE, Unusable};
-use crate::backends::{exit_node, http, proxmox};
+use super::dns::limits;
+use super::{Clients, DEADLINE, DnsClient, Unusable};
+use crate::backends::{exit_node, http, opnsense, powerdns, proxmox};
 use crate::site::Site;
+use crate::site::model::{OpnsenseSite, PowerDnsMode, PowerDnsSite, SecretSource};
 
 impl Clients {
     /// Makes the clients of `site`. Never fails as a whole: a source that cannot be used says why.
     pub async fn connect(site: &Site) -> Self {
         let exit_nodes = site.exit_nodes.iter().map(|e| (e.name.clone(), Ok(exit_node::Client::new(e)))).collect();
-        Self { proxmox: proxmox_client(site).await, exit_nodes }
+        let names = async {
+            match &site.powerdns {
+                Some(dns) => Some(dns_client(dns).await),
+                None => None,
+            }
+        };
+        let perimeter = async {
+            match &site.opnsense {
+                Some(section) => Some(opnsense_client(section).await),
+                None => None,
+            }
+        };
+        let (proxmox, powerdns, opnsense) = tokio::join!(proxmox_client(site), names, perimeter);
+        Self { proxmox, exit_nodes, powerdns, opnsense }
     }
 }
 
@@ -25,4 +40,42 @@ async fn proxmox_client(site: &Site) -> Result<proxmox::Client, Unusable> {
     let limits = http::Limits { total: DEADLINE.unsigned_abs(), ..http::Limits::default() };
     proxmox::Client::new(&site.proxmox, token, limits)
         .map_err(|e| Unusable { text: format!("[proxmox] {e}"), help: Some(e.help()) })
+}
+
+/// Reads the key and makes the client; connects to nobody.
+async fn dns_client(dns: &PowerDnsSite) -> Result<DnsClient, Unusable> {
+    if dns.mode == PowerDnsMode::DnsOnly {
+        return Ok(DnsClient::Queries);
+    }
+    let missing = || Unusable {
+        text: "[powerdns] has no api_key".to_owned(),
+        help: Some("Name the API's key, or set mode = \"dns-only\".".to_owned()),
+    };
+    let secret = dns
+        .api_key
+        .as_ref()
+        .ok_or_else(missing)?
+        .read()
+        .await
+        .map_err(|e| Unusable { text: format!("[powerdns] api_key: {e}"), help: Some(e.help().to_owned()) })?;
+    if dns.mode == PowerDnsMode::Tunnel {
+        return Ok(DnsClient::Tunnel { key: secret, ssh: exit_node::transport::SshOptions::default() });
+    }
+    let key = Zeroizing::new(secret.expose().to_owned());
+    powerdns::Client::new(dns, key, limits())
+        .map(DnsClient::Api)
+        .map_err(|e| Unusable { text: format!("[powerdns] {e}"), help: Some(e.help()) })
+}
+
+async fn opnsense_client(section: &OpnsenseSite) -> Result<opnsense::Client, Unusable> {
+    let read = async |what: &str, source: &SecretSource| {
+        let secret = source.read().await;
+        secret
+            .map(|s| Zeroizing::new(s.expose().to_owned()))
+            .map_err(|e| Unusable { text: format!("[opnsense] {what}: {e}"), help: Some(e.help().to_owned()) })
+    };
+    let (key, secret) = (read("key", &section.key).await?, read("secret", &section.secret).await?);
+    let limits = http::Limits { total: DEADLINE.unsigned_abs(), ..http::Limits::default() };
+    opnsense::Client::new(section, &key, &secret, limits, opnsense::Pace::default())
+        .map_err(|e| Unusable { text: format!("[opnsense] {e}"), help: Some(e.help()) })
 }

@@ -27,7 +27,7 @@ const fn interval(demand: &Demand) -> SignedDuration {
 }
 
 /// What kind of hole a failed reading leaves. A command that ends with 255 is an `ssh` inside it that did not get there.
-fn kind(error: &Error) -> GapKind {
+pub(super) fn kind(error: &Error) -> GapKind {
     match error {
         Error::AuthRefused { .. } | Error::HostUnknown { .. } | Error::HostKeyChanged { .. } => GapKind::Denied,
         Error::ConnectionRefused { .. }

@@ -10,7 +10,7 @@ use super::super::entities::{Flows, Inventory};
 use super::super::join;
 use super::super::readings::{DnsReading, FwReading, PveReading, Readings};
 use super::super::source::{Gap, GapKind, SourceError, SourceHealth, SourceId};
-use super::{DEADLINE, EXIT_INTERVAL, PVE_INTERVAL, Unusable};
+use super::{DEADLINE, EXIT_INTERVAL, FW_INTERVAL, PVE_INTERVAL, Unusable};
 use crate::backends::exit_node::model::Reading;
 use crate::site::Site;
 
@@ -99,8 +99,14 @@ impl Hub {
     pub(super) fn new(site: &Arc<Site>, exits: usize, now: Timestamp) -> Self {
         let mut readings = Readings::default();
         readings.sources.set(SourceId::Pve, SourceHealth::starting(PVE_INTERVAL, DEADLINE, now));
+        if site.opnsense.is_some() {
+            readings.sources.set(SourceId::Fw, SourceHealth::starting(FW_INTERVAL, DEADLINE, now));
+        }
         if exits > 0 {
             readings.sources.set(SourceId::Exit, SourceHealth::starting(EXIT_INTERVAL, DEADLINE, now));
+        }
+        if site.powerdns.is_some() {
+            readings.sources.set(SourceId::Dns, SourceHealth::starting(super::dns::INTERVAL, DEADLINE, now));
         }
         let starting = SourceHealth::starting(EXIT_INTERVAL, DEADLINE, now);
         let exits = site.exit_nodes.iter().map(|e| (e.name.clone(), starting.clone())).collect();
@@ -228,11 +234,7 @@ fn fail(
 
 /// Sources that the site names and this version has no client for: said, not hidden.
 fn not_read_by_this_version(site: &Site, readings: &mut Readings, now: Timestamp) {
-    let named = [
-        (SourceId::Dns, site.powerdns.is_some()),
-        (SourceId::Fw, site.opnsense.is_some()),
-        (SourceId::Boot, site.bootstrap.is_some()),
-    ];
+    let named = [(SourceId::Boot, site.bootstrap.is_some())];
     for (id, _) in named.into_iter().filter(|(_, named)| *named) {
         let mut health = SourceHealth::starting(PVE_INTERVAL, DEADLINE, now);
         let text = format!("this version does not read {} yet", id.words());

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! demand, refresh ──► worker (Proxmox) ──┐
+//!                 ├─► worker (perimeter) ┤
 //!                 └─► worker (exit node) ┴─► hub: folds what is ready, joins once ──► watch: Arc<Inventory>
 //! ```
 //!
@@ -9,9 +10,15 @@
 //! nobody took yet is replaced by the next one.
 
 mod connect;
+mod dns;
+mod dns_api;
+mod dns_queries;
+mod dns_trouble;
+mod dns_wanted;
 mod exit;
 mod hub;
 mod pace;
+mod perimeter;
 mod proxmox;
 mod pve_details;
 mod pve_lists;
@@ -25,15 +32,17 @@ use tokio::task::JoinSet;
 use super::entities::Inventory;
 use super::readings::Demand;
 use super::source::SourceId;
-use crate::backends::exit_node;
-use crate::backends::proxmox as pve;
+use crate::backends::{exit_node, opnsense, powerdns, proxmox as pve};
 use crate::site::Site;
+use crate::site::secret::Secret;
 
 /// Reads the time; the only way a worker learns it.
 pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
 /// Time between two reads of Proxmox's lists.
 const PVE_INTERVAL: SignedDuration = SignedDuration::from_secs(10);
+/// Time between the starts of two polls of the perimeter: no shorter, it is to be asked gently (design §7).
+const FW_INTERVAL: SignedDuration = SignedDuration::from_secs(10);
 /// Time between two reads of an exit node while nobody watches counters, and while somebody does.
 const EXIT_INTERVAL: SignedDuration = SignedDuration::from_secs(30);
 /// See [`EXIT_INTERVAL`].
@@ -45,8 +54,27 @@ const DEADLINE: SignedDuration = SignedDuration::from_secs(10);
 pub struct Clients {
     /// Proxmox.
     pub proxmox: Result<pve::Client, Unusable>,
+    /// The perimeter; `None` = the site has none.
+    pub opnsense: Option<Result<opnsense::Client, Unusable>>,
     /// Exit nodes, in the order of the site file.
     pub exit_nodes: Vec<(String, Result<exit_node::Client, Unusable>)>,
+    /// Names; `None` = the site has no PowerDNS.
+    pub powerdns: Option<Result<DnsClient, Unusable>>,
+}
+
+/// How the worker of names gets at them.
+pub enum DnsClient {
+    /// By the API.
+    Api(powerdns::Client),
+    /// By the API through a tunnel that the worker opens.
+    Tunnel {
+        /// The API's key.
+        key: Secret,
+        /// Options of ssh.
+        ssh: exit_node::transport::SshOptions,
+    },
+    /// By queries alone.
+    Queries,
 }
 
 /// Why there is no client: said in place of a reading, for as long as the program runs.
@@ -123,6 +151,21 @@ impl Feed {
                 workers.spawn(worker.run(wishes.clone()));
             }
             Err(why) => drop(updates.try_send(hub::Update::unusable(SourceId::Pve, None, &why, clock()))),
+        }
+        match (clients.powerdns, site.powerdns.clone()) {
+            (Some(Ok(client)), Some(dns)) => {
+                let worker = dns::Worker::new(site, dns, client, clock, &updates);
+                workers.spawn(worker.run(wishes.clone()));
+            }
+            (Some(Err(why)), _) => drop(updates.try_send(hub::Update::unusable(SourceId::Dns, None, &why, clock()))),
+            _ => {}
+        }
+        match clients.opnsense {
+            Some(Ok(client)) => {
+                drop(workers.spawn(perimeter::Worker::new(client, clock, &updates).run(wishes.clone())));
+            }
+            Some(Err(why)) => drop(updates.try_send(hub::Update::unusable(SourceId::Fw, None, &why, clock()))),
+            None => {}
         }
         for (name, client) in clients.exit_nodes {
             match client {

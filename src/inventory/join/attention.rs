@@ -1,9 +1,11 @@
 //! What needs a human now: one row a cause, worst first, then widest.
 
+mod perimeter;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::super::entities::{Attention, Fact, Inventory, ObjectId, Origin};
+use super::super::entities::{Attention, Fact, Inventory, ObjectId, Origin, RecordRow, Tenant, ZoneRow};
 use super::super::source::GapKind;
 use super::super::{Class, Readings, SourceId, Vrf};
 use crate::backends::proxmox::model::LockState;
@@ -21,6 +23,12 @@ pub(super) fn rows(inv: &Inventory, readings: &Readings) -> Vec<Attention> {
         // Where zones are hidden, a VM of an index without a zone in sight is no finding.
         workloads(inv, readings.pve.as_ref().is_some_and(|p| p.zones_hidden.is_some()), &mut out);
         pending(inv, &mut out);
+    }
+    if inv.sources.get(SourceId::Dns).error.is_none() {
+        names(inv, &mut out);
+    }
+    if inv.sources.get(SourceId::Fw).error.is_none() {
+        perimeter::rows(inv, &mut out);
     }
     out.sort_by(|a, b| {
         (b.class, b.affects.len(), &a.place, &a.what).cmp(&(a.class, a.affects.len(), &b.place, &b.what))
@@ -44,7 +52,9 @@ fn sources(inv: &Inventory, out: &mut Vec<Attention>) {
             let mut r = row(Class::Unknown, "source", id.label(), e.text.to_string(), ObjectId::Source(id));
             r.since = Some(e.since);
             out.push(r);
-        } else if let Some(gap) = health.gaps.iter().find(|g| g.kind == GapKind::Denied) {
+        } else if let Some(gap) =
+            health.gaps.iter().find(|g| g.kind == GapKind::Denied || id == SourceId::Dns && g.kind == GapKind::NoAnswer)
+        {
             out.push(row(Class::Unknown, "source", id.label(), gap.why.to_string(), ObjectId::Source(id)));
         }
     }
@@ -250,5 +260,53 @@ fn pending(inv: &Inventory, out: &mut Vec<Attention>) {
         let mut r = row(Class::Pending, "pending", place, what, ObjectId::Pending(first.kind, Arc::clone(&first.id)));
         r.affects = first.tenant.iter().cloned().collect();
         out.push(r);
+    }
+}
+
+/// Zones and records that are not as derived: one row a tenant and cause. What a zone lacks is told of both at once.
+fn names(inv: &Inventory, out: &mut Vec<Attention>) {
+    // Names follow from the index: where two tenants hold one, that is the cause.
+    let alone = |t: &&Tenant| inv.tenants.iter().filter(|other| other.index == t.index).count() == 1;
+    for t in inv.tenants.iter().filter(|t| t.layers.dns.class >= Class::Differs).filter(alone) {
+        let mut causes: BTreeMap<&str, (Class, String, Vec<&ZoneRow>)> = BTreeMap::new();
+        for zone in inv.zones_of(t).iter().filter(|z| z.class >= Class::Differs) {
+            let told = zone_sentence(zone);
+            causes.entry(&*zone.word).or_insert_with(|| (zone.class, told, Vec::new())).2.push(zone);
+        }
+        for (class, what, zones) in causes.into_values() {
+            let Some(first) = zones.first() else { continue };
+            let what = match zones.as_slice() {
+                [_] => format!("{}: {what}", first.zone),
+                _ => format!("both zones: {what}"),
+            };
+            out.push(of_names(t, class, what, ObjectId::DnsZone(Arc::clone(&first.zone))));
+        }
+        let gone = |zone: &str| inv.zones_of(t).iter().any(|z| *z.zone == *zone && z.exists == Ok(false));
+        let wrong = |r: &&RecordRow| r.workload.is_some() && super::names::is_wrong(r) && !gone(&r.zone);
+        let wrong: Vec<&RecordRow> = inv.records_of(t).iter().filter(wrong).collect();
+        let Some(first) = wrong.iter().max_by_key(|r| r.class) else { continue };
+        let more = if wrong.len() > 1 { format!(", and {} more records", wrong.len() - 1) } else { String::new() };
+        let seen =
+            first.diffs.first().map_or_else(String::new, |d| format!(" is {}, derived {}", d.observed, d.expected));
+        let what = format!("{} {}{seen}{more}", first.name, first.kind);
+        let target = ObjectId::Record(Arc::clone(&first.name), Arc::clone(&first.kind));
+        out.push(of_names(t, first.class, what, target));
+    }
+}
+
+fn of_names(t: &Tenant, class: Class, what: String, target: ObjectId) -> Attention {
+    let kind = if class == Class::Fault { "fault" } else { "differs" };
+    let mut r = row(class, kind, &*t.name, what, target);
+    r.affects = vec![Arc::clone(&t.name)];
+    r
+}
+
+fn zone_sentence(zone: &ZoneRow) -> String {
+    let Some(d) = zone.diffs.first() else { return zone.word.to_string() };
+    match &*zone.word {
+        "zone missing" => "it does not exist".to_owned(),
+        "unsigned updates" => "updates need no signature: any tenant may write".to_owned(),
+        "foreign key" => format!("keys that may write are {}, derived {}", d.observed, d.expected),
+        _ => format!("{} is {}, derived {}", d.field, d.observed, d.expected),
     }
 }

@@ -102,12 +102,13 @@ pub fn join(site: &Arc<Site>, readings: &Readings, generation: u64) -> Inventory
     let pve = readings.pve.as_deref();
     let seeds = pve.and_then(|p| p.sdn.as_ref().ok()).map(|sdn| fabric::seeds(site, sdn)).unwrap_or_default();
     let cx = Cx { site, readings, pve, seeds: &seeds };
-    let workloads = workloads::rows(&cx);
+    let mut workloads = workloads::rows(&cx);
+    let names = names::join(&cx, workloads.as_deref_mut().unwrap_or_default());
     let vnets = fabric::vnets(&cx);
     let vrfs = node::rows(&cx, &vnets);
     let fabric = members::view(&cx);
-    let (records, rules, forwards, checkins) =
-        (names::records(&cx), perimeter::rules(&cx), forwards::rows(&cx), checkins::rows(&cx));
+    let (forwards, checkins) = (forwards::rows(&cx), checkins::rows(&cx));
+    let (rules, perimeter) = perimeter::joined(&cx);
     let mut inv = Inventory {
         site: Arc::clone(site),
         generation,
@@ -118,21 +119,22 @@ pub fn join(site: &Arc<Site>, readings: &Readings, generation: u64) -> Inventory
         workloads: workloads.unwrap_or_default(),
         vrfs,
         vnets,
-        records_gap: records.as_ref().err().cloned(),
-        records: records.unwrap_or_default(),
-        zones: names::zones(&cx),
+        records_gap: names.records.as_ref().err().cloned(),
+        records: names.records.unwrap_or_default(),
+        zones: names.zones,
         rules_gap: rules.as_ref().err().cloned(),
         rules: rules.unwrap_or_default(),
         forwards_gap: forwards.as_ref().err().cloned(),
         forwards: forwards.unwrap_or_default(),
-        perimeter: perimeter::view(&cx),
+        perimeter,
         checkins_gap: checkins.as_ref().err().cloned(),
         checkins: checkins.unwrap_or_default(),
         fabric,
         tasks: cx.pve.map_or_else(|| Err(cx.pve_gap("the task list")), |p| p.tasks.clone()),
         attention: Vec::new(),
     };
-    inv.tenants = seeds.iter().map(|seed| tenant(&cx, &inv, seed)).collect();
+    let of = names.of.into_iter().chain(std::iter::repeat(0..0));
+    inv.tenants = seeds.iter().zip(of).map(|(seed, records)| tenant(&cx, &inv, seed, records)).collect();
     inv.attention = attention::rows(&inv, readings);
     inv
 }
@@ -145,7 +147,11 @@ fn range<T>(rows: &[T], of: impl Fn(&T) -> Option<&str>, name: &str) -> std::ops
     at(start)..at(start + len)
 }
 
-fn tenant(cx: &Cx<'_>, inv: &Inventory, seed: &Seed) -> Tenant {
+fn range_of<'a, T>(rows: &'a [T], range: &std::ops::Range<u32>) -> &'a [T] {
+    rows.get(range.start as usize..range.end as usize).unwrap_or(&[])
+}
+
+fn tenant(cx: &Cx<'_>, inv: &Inventory, seed: &Seed, records: std::ops::Range<u32>) -> Tenant {
     let plan = &cx.site.numbering;
     let workloads = range(&inv.workloads, |w| Some(&w.tenant), &seed.name);
     let vnets = range(&inv.vnets, |v| v.tenant.as_deref(), &seed.name);
@@ -153,15 +159,19 @@ fn tenant(cx: &Cx<'_>, inv: &Inventory, seed: &Seed) -> Tenant {
     let fabric = fabric::layer(cx, seed);
     let node = node::layer(cx, inv.vrfs.get(vrfs.start as usize..vrfs.end as usize).unwrap_or(&[]), &fabric);
     let stale = cx.pve_stale();
+    let forwards = range(&inv.forwards, |f| f.tenant.as_deref(), &seed.name);
     let own = inv.workloads.get(workloads.start as usize..workloads.end as usize).unwrap_or(&[]);
+    let zones = range(&inv.zones, |z| z.tenant.as_deref(), &seed.name);
+    let of_zones = inv.zones.get(zones.start as usize..zones.end as usize).unwrap_or(&[]);
+    let of_records = inv.records.get(records.start as usize..records.end as usize).unwrap_or(&[]);
     let layers = Layers {
         workloads: workloads::layer(
             own,
             stale.as_ref().or(inv.workloads_gap.as_ref()),
             cx.pve.and_then(|p| p.guests_hidden.as_ref()),
         ),
-        dns: names::layer(cx, seed),
-        resolver: forwards::layer(cx, seed),
+        dns: names::layer(cx, &fabric, of_zones, of_records),
+        resolver: forwards::layer(cx, seed, range_of(&inv.forwards, &forwards), inv.forwards_gap.as_ref()),
         bootstrap: checkins::layer(cx, seed),
         fabric: stale.map_or(fabric, Layer::unknown),
         node,
@@ -181,9 +191,9 @@ fn tenant(cx: &Cx<'_>, inv: &Inventory, seed: &Seed) -> Tenant {
         workloads,
         vnets,
         vrfs,
-        records: range(&inv.records, |r| r.tenant.as_deref(), &seed.name),
-        zones: range(&inv.zones, |z| z.tenant.as_deref(), &seed.name),
-        forwards: range(&inv.forwards, |f| f.tenant.as_deref(), &seed.name),
+        records,
+        zones,
+        forwards,
         checkins: range(&inv.checkins, |c| Some(&*c.tenant), &seed.name),
     }
 }

@@ -1,26 +1,162 @@
 //! Names against the index: zones, records and their perimeter answers, the letter D, and each workload's A and PTR.
 
-use super::super::entities::{Layer, RecordRow, WorkloadNames, ZoneRow};
-use super::super::source::{Seen, SourceId};
+mod records;
+#[cfg(test)]
+mod tests;
+mod zones;
+
+use std::ops::Range;
+
+use super::super::entities::{Layer, Mark, RecordRow, Workload, WorkloadNames, ZoneRow};
+use super::super::hosts::host;
+use super::super::readings::{Answer, DnsReading, QuestionKey};
+use super::super::source::{Gap, GapKind, Seen, SourceId};
+use super::super::{Class, Presence};
 use super::{Cx, Seed, source_gap};
+use crate::backends::powerdns::Name;
 
-/// Records in tenant order.
-pub(super) fn records(cx: &Cx<'_>) -> Seen<Vec<RecordRow>> {
-    Err(source_gap(cx.readings, SourceId::Dns, "the records"))
+/// Records and zones, joined.
+pub(super) struct Names {
+    /// Records in tenant order, or why there are none.
+    pub records: Seen<Vec<RecordRow>>,
+    /// Zones in tenant order, those of nobody last.
+    pub zones: Vec<ZoneRow>,
+    /// Positions of each tenant's records, in the order of the seeds: there may be tens of thousands.
+    pub of: Vec<Range<u32>>,
 }
 
-/// Zones in tenant order.
-pub(super) fn zones(_cx: &Cx<'_>) -> Vec<ZoneRow> {
-    Vec::new()
+/// Joins what was read of names, and tells `workloads` of theirs.
+pub(super) fn join(cx: &Cx<'_>, workloads: &mut [Workload]) -> Names {
+    let Some(dns) = cx.readings.dns.as_deref() else {
+        return Names {
+            records: Err(source_gap(cx.readings, SourceId::Dns, "the records")),
+            zones: Vec::new(),
+            of: Vec::new(),
+        };
+    };
+    let zones = zones::rows(cx, dns);
+    for w in workloads.iter_mut().filter(|w| host(cx.site, w).is_none()) {
+        w.names = none();
+    }
+    let mut records = Vec::new();
+    let mut of = Vec::with_capacity(cx.seeds.len());
+    for seed in cx.seeds {
+        let at = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+        let start = at(records.len());
+        records.extend(records::of_tenant(cx, dns, seed, workloads));
+        of.push(start..at(records.len()));
+    }
+    if let Some(gap) = stale(cx) {
+        mark_unknown(&gap, workloads);
+    }
+    Names { records: Ok(records), zones, of }
 }
 
-/// The letter D of a tenant.
-pub(super) fn layer(cx: &Cx<'_>, _seed: &Seed) -> Layer {
-    Layer::unknown(source_gap(cx.readings, SourceId::Dns, "the zones"))
+/// Why what was said of names is old, when the last try failed: the rows stay, what is concluded from them does not.
+fn stale(cx: &Cx<'_>) -> Option<Gap> {
+    let error = cx.readings.sources.get(SourceId::Dns).error.as_ref()?;
+    cx.readings.dns.as_ref().map(|_| Gap::new(error.kind, error.text.clone()))
+}
+
+fn mark_unknown(gap: &Gap, workloads: &mut [Workload]) {
+    for w in workloads {
+        w.names = WorkloadNames { a: Err(gap.clone()), ptr: Err(gap.clone()) };
+    }
+}
+
+/// The letter D of a tenant; `fabric` says whether its names are due already.
+pub(super) fn layer(cx: &Cx<'_>, fabric: &Layer, own: &[ZoneRow], records: &[RecordRow]) -> Layer {
+    let Some(dns) = cx.readings.dns.as_deref() else {
+        return Layer::unknown(source_gap(cx.readings, SourceId::Dns, "the zones"));
+    };
+    if let Some(gap) = stale(cx) {
+        return Layer::unknown(gap);
+    }
+    if own.iter().all(|z| z.exists == Ok(false)) {
+        let waits = matches!(fabric.presence, Presence::Absent | Presence::Pending);
+        return Layer::known(Presence::Absent, if waits { Class::Absent } else { Class::Fault }, "zones missing");
+    }
+    let wrong: Vec<&RecordRow> = records.iter().filter(|r| r.workload.is_some() && is_wrong(r)).collect();
+    let diffs = own.iter().flat_map(|z| z.diffs.clone()).chain(wrong.iter().flat_map(|r| authority_diffs(r)));
+    let class = own.iter().map(|z| z.class).chain(wrong.iter().map(|r| r.class)).max().unwrap_or(Class::Fine);
+    if class >= Class::Differs {
+        let worst = own.iter().filter(|z| z.class >= Class::Differs).max_by_key(|z| z.class);
+        let words = match worst {
+            Some(zone) => zone.word.to_string(),
+            None if wrong.len() == 1 => "1 record wrong".to_owned(),
+            None => format!("{} records wrong", wrong.len()),
+        };
+        return Layer { diffs: diffs.collect(), ..Layer::known(Presence::Differs, class, words) };
+    }
+    if let Some(gap) = unread(cx, dns, own) {
+        return Layer::unknown(gap);
+    }
+    if dns.reach.has_api() {
+        Layer::known(Presence::Present, Class::Fine, "present")
+    } else {
+        // Who may update the zones is not known: no tick for what was not seen.
+        Layer::known(Presence::Present, Class::Info, "present, by queries")
+    }
+}
+
+/// What keeps a verdict back: a part of the zones, or the workloads whose names they ought to hold.
+fn unread(cx: &Cx<'_>, dns: &DnsReading, own: &[ZoneRow]) -> Option<Gap> {
+    let hole = |z: &ZoneRow| {
+        let first = z.exists.as_ref().err().or(z.nameservers.as_ref().err()).or(z
+            .rrsets
+            .as_ref()
+            .err()
+            .filter(|_| dns.reach.has_api()));
+        let keys = dns.reach.has_api().then(|| z.keys.as_ref().err().or(z.unsigned_updates.as_ref().err())).flatten();
+        first.or(keys).cloned()
+    };
+    guests_gap(cx).or_else(|| own.iter().find_map(hole))
+}
+
+/// Why not all workloads are known, and with them the names that ought to be there.
+fn guests_gap(cx: &Cx<'_>) -> Option<Gap> {
+    let pve = cx.pve?;
+    cx.pve_stale().or_else(|| pve.resources.as_ref().err().cloned()).or_else(|| pve.guests_hidden.clone())
+}
+
+/// Whether the authority says something else than what is derived.
+pub(super) fn is_wrong(row: &RecordRow) -> bool {
+    authority_diffs(row).next().is_some()
+}
+
+/// Differences between authority and derivation, without those between servers.
+fn authority_diffs(row: &RecordRow) -> impl Iterator<Item = super::FieldDiff> + '_ {
+    row.diffs.iter().filter(|d| d.field != PERIMETER).cloned()
+}
+
+/// Field of a difference between the authority and the perimeter.
+pub(super) const PERIMETER: &str = "perimeter";
+
+/// What the perimeter said to a question.
+fn perimeter(cx: &Cx<'_>, dns: &DnsReading, key: &QuestionKey) -> Seen<Answer> {
+    match (dns.perimeter.get(key), &cx.site.resolvers) {
+        (Some(seen), _) => seen.clone(),
+        (None, None) => Err(Gap::new(GapKind::Off, "no resolver is set up for this site")),
+        (None, Some(_)) => Err(Gap::new(GapKind::NotRead, "the perimeter is asked for what is on screen")),
+    }
 }
 
 /// A and PTR of a workload before any record was joined.
-pub(super) fn unread(cx: &Cx<'_>) -> WorkloadNames {
+pub(super) fn unread_names(cx: &Cx<'_>) -> WorkloadNames {
     let gap = source_gap(cx.readings, SourceId::Dns, "its names");
     WorkloadNames { a: Err(gap.clone()), ptr: Err(gap) }
+}
+
+/// The tenant's zones: forward, reverse. A reverse zone follows the index: where two hold one, it is the first's.
+fn zones_of(cx: &Cx<'_>, seed: &Seed) -> Vec<Name> {
+    let forward = Name::new(&format!("{}.{}", seed.name, cx.site.domain));
+    let first = cx.seeds.iter().find(|s| s.index == seed.index).is_some_and(|s| s.name == seed.name);
+    let reverse = first.then(|| Name::new(&cx.site.numbering.reverse_zone(seed.index)));
+    std::iter::once(forward).chain(reverse).collect()
+}
+
+/// The names of what this platform did not make are nobody's business.
+fn none() -> WorkloadNames {
+    let none = || Ok(Mark::new(Class::Absent, "none"));
+    WorkloadNames { a: none(), ptr: none() }
 }

@@ -32,8 +32,9 @@ fn a_healthy_site_is_present_everywhere_and_asks_for_nothing() {
         let expected = if &*t.name == "bench1" { Presence::Absent } else { Presence::Present };
         assert_eq!(presences(&inv, &t.name), [Presence::Present, Presence::Present, expected], "{}", t.name);
         assert_eq!(t.status, TenantStatus::Ready);
-        assert_eq!(t.layers.dns.presence, Presence::Unknown, "a source that is off is unknown, never absent");
-        assert_eq!(t.layers.dns.gap.as_ref().map(|g| g.kind), Some(GapKind::Off));
+        assert_eq!((t.layers.dns.presence, &*t.layers.dns.words), (Presence::Present, "present"), "{}", t.name);
+        assert_eq!(t.layers.bootstrap.presence, Presence::Unknown, "a source that is off is unknown, never absent");
+        assert_eq!(t.layers.bootstrap.gap.as_ref().map(|g| g.kind), Some(GapKind::Off));
     }
     let eds = inv.tenant("eds").expect("eds");
     assert_eq!((eds.index, eds.vrf_vni, eds.subnet.to_string()), (2, 10002, "10.20.130.0/24".into()));

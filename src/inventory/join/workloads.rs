@@ -122,7 +122,7 @@ fn build(
     };
     let pending = cx.pve.and_then(|p| p.vm_pending.get(&vm.vmid));
     Workload {
-        names: super::names::unread(cx),
+        names: super::names::unread_names(cx),
         checkin: super::checkins::unread(cx),
         derived_address,
         ordinal: ordinal.and_then(|k| u8::try_from(k).ok()),

@@ -14,6 +14,9 @@ use crate::inventory::source::{Gap, Seen};
 /// A question: owner name and type (upper-case).
 pub type QuestionKey = (Name, &'static str);
 
+/// Types whose answers at the perimeter are compared with the authority's.
+pub const COMPARED: [&str; 4] = ["A", "AAAA", "CNAME", "PTR"];
+
 /// One cycle of reading names.
 #[derive(Debug, Clone)]
 pub struct DnsReading {

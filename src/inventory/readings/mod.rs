@@ -16,8 +16,8 @@ use crate::backends::proxmox::model::{
     Version, VmConfig,
 };
 
-pub use dns::{Answer, DnsReading, QuestionKey};
-pub use perimeter::FwReading;
+pub use dns::{Answer, COMPARED, DnsReading, QuestionKey};
+pub use perimeter::{FwReading, fw_gap};
 
 /// One cycle of reading Proxmox: cheap lists each time, details as far as the sweep has come.
 #[derive(Debug, Clone)]

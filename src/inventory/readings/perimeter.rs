@@ -4,17 +4,28 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use crate::backends::opnsense::Release;
 use crate::backends::opnsense::model::{
     Aliases, Forward, Gateway, GatewayHealth, Interface, KernelRoute, ResolverSettings, RuleSet, ServiceState,
     SourceNat, StateTable, StaticRoute, SystemStatus,
 };
-use crate::inventory::source::{Gap, Seen};
+use crate::backends::opnsense::{Error, Release};
+use crate::inventory::source::{Gap, GapKind, Seen};
+
+/// The gap that `error` leaves.
+#[must_use]
+pub fn fw_gap(error: &Error) -> Gap {
+    let kind = match error {
+        Error::Denied { .. } | Error::Unauthenticated { .. } | Error::NoCredentials => GapKind::Denied,
+        Error::Http(_) => GapKind::NoAnswer,
+        _ => GapKind::Failed,
+    };
+    Gap::new(kind, error.to_string())
+}
 
 /// One poll of the perimeter. Its parts are read one after the other (facts/opnsense.md §10).
 #[derive(Debug, Clone)]
 pub struct FwReading {
-    /// When the poll ended.
+    /// When its parts that are read at each poll were read.
     pub at: Timestamp,
     /// Version and how it was found out.
     pub release: Seen<Release>,

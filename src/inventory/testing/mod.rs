@@ -2,7 +2,9 @@
 //!
 //! [`Sample::healthy`] is the worked example with four invented neighbours; a test changes the readings and joins again.
 
+pub mod dns;
 mod exit_node;
+pub mod perimeter;
 mod proxmox;
 
 use std::collections::BTreeMap;
@@ -12,11 +14,13 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 
 use super::entities::{Flows, Inventory};
-use super::readings::{PveReading, Readings};
+use super::readings::{DnsReading, FwReading, PveReading, Readings};
 use super::source::{GapKind, SourceError, SourceHealth, SourceId, Sources};
 use crate::backends::exit_node::model as exit;
 use crate::site::Site;
-use crate::site::model::{ExitNodeSite, NumberingPlan, ProxmoxSite, SecretSource, Transport, Trust};
+use crate::site::model::{
+    ExitNodeSite, NumberingPlan, PowerDnsMode, PowerDnsSite, ProxmoxSite, ResolversSite, SecretSource, Transport, Trust,
+};
 use crate::site::numbering::TenantIndex;
 
 /// The moment of every sample: 2026-11-29 11:03:00Z.
@@ -27,7 +31,20 @@ pub fn now() -> Timestamp {
 /// Name of the exit node.
 pub const NODE: &str = "dv02hyp002p02";
 
-/// The site `mobile`, with Proxmox and one exit node.
+fn powerdns() -> PowerDnsSite {
+    PowerDnsSite {
+        mode: PowerDnsMode::Api,
+        url: Some("http://10.20.25.21:8081".into()),
+        trust: Trust::Plaintext,
+        api_key: Some(SecretSource::Env("PDNS_KEY".into())),
+        tunnel: None,
+        dns: ([10, 20, 25, 21], 53).into(),
+        nameserver: Some(dns::NAMESERVER.into()),
+        update_networks: dns::NETWORKS.iter().map(|n| n.parse().expect("a prefix")).collect(),
+    }
+}
+
+/// The site `mobile`, with Proxmox, one exit node, PowerDNS, the perimeter and its resolver.
 pub fn site() -> Site {
     Site {
         name: "mobile".into(),
@@ -64,13 +81,18 @@ pub fn site() -> Site {
             transit_gateway: Ipv4Addr::new(10, 20, 50, 1),
             egress_apply: None,
         }],
-        powerdns: None,
-        opnsense: None,
-        resolvers: None,
+        powerdns: Some(powerdns()),
+        opnsense: Some(perimeter::section()),
+        resolvers: Some(ResolversSite {
+            perimeter: [10, 20, 50, 1].into(),
+            ask: ([10, 20, 50, 1], 53).into(),
+            substrate: None,
+        }),
         bootstrap: None,
         registry: None,
         state_dir: None,
         warnings: Vec::new(),
+        redacted: std::sync::Arc::from(""),
     }
 }
 
@@ -85,6 +107,10 @@ pub struct Sample {
     pub pve: PveReading,
     /// Exit node.
     pub exit: exit::Reading,
+    /// Names.
+    pub dns: DnsReading,
+    /// Perimeter.
+    pub fw: FwReading,
     /// Health of the sources.
     pub sources: Sources,
     /// Rates.
@@ -140,7 +166,7 @@ impl Sample {
         let site = site();
         let bound = SignedDuration::from_secs(10);
         let mut sources = Sources::default();
-        for (id, interval) in [(SourceId::Pve, 10), (SourceId::Exit, 30)] {
+        for (id, interval) in [(SourceId::Pve, 10), (SourceId::Dns, 10), (SourceId::Fw, 10), (SourceId::Exit, 30)] {
             let mut health = SourceHealth::starting(SignedDuration::from_secs(interval), bound, now());
             health.observed_at = Some(now());
             sources.set(id, health);
@@ -148,6 +174,8 @@ impl Sample {
         Self {
             pve: proxmox::reading(&site, tenants),
             exit: exit_node::reading(&site, tenants),
+            dns: dns::reading(&site, tenants),
+            fw: perimeter::reading(&site, tenants),
             flows: exit_node::flows(&site, tenants),
             site,
             sources,
@@ -166,27 +194,42 @@ impl Sample {
 
     /// Joins.
     pub fn join(self) -> Arc<Inventory> {
-        let (pve, exit) = (Some(Arc::new(self.pve.clone())), Ok(Arc::new(self.exit.clone())));
-        self.sources_only(pve, Some(exit))
+        let readings = self.readings();
+        self.of_these(readings)
+    }
+
+    /// Joins without any reading of `source`.
+    pub fn join_without(self, source: SourceId) -> Arc<Inventory> {
+        let mut readings = self.readings();
+        match source {
+            SourceId::Pve => readings.pve = None,
+            SourceId::Fw => readings.fw = None,
+            SourceId::Dns => readings.dns = None,
+            SourceId::Exit => readings.exits.clear(),
+            SourceId::Boot => {}
+        }
+        self.of_these(readings)
+    }
+
+    fn readings(&self) -> Readings {
+        Readings {
+            pve: Some(Arc::new(self.pve.clone())),
+            exits: std::iter::once((NODE.to_owned(), Ok(Arc::new(self.exit.clone())))).collect(),
+            dns: self.site.powerdns.is_some().then(|| Arc::new(self.dns.clone())),
+            fw: Some(Arc::new(self.fw.clone())),
+            ..Readings::default()
+        }
     }
 
     /// Joins without any reading: what is shown before the first answer, or when nothing ever answered.
     pub fn join_without_data(self) -> Arc<Inventory> {
-        self.sources_only(None, None)
+        self.of_these(Readings::default())
     }
 
-    fn sources_only(
-        &self,
-        pve: Option<Arc<PveReading>>,
-        exit: Option<super::Seen<Arc<exit::Reading>>>,
-    ) -> Arc<Inventory> {
-        let readings = Readings {
-            sources: self.sources.clone(),
-            pve,
-            exits: exit.into_iter().map(|e| (NODE.to_owned(), e)).collect(),
-            flows: Arc::new(self.flows.clone()),
-            ..Readings::default()
-        };
+    /// Joins these readings with the sample's sources and rates.
+    fn of_these(&self, readings: Readings) -> Arc<Inventory> {
+        let flows = Arc::new(self.flows.clone());
+        let readings = Readings { sources: self.sources.clone(), flows, ..readings };
         Arc::new(super::join(&Arc::new(self.site.clone()), &readings, 1))
     }
 }

@@ -108,16 +108,22 @@ fn flag(on: bool) -> &'static str {
 /// Answers a request.
 pub(super) fn answer(world: &World, now: i64, call: &Call) -> Answer {
     let perimeter = &world.perimeter;
-    let Some(authorization) = call.header("authorization") else {
-        let mut answer = Answer::new(302, Payload::Text("text/html; charset=UTF-8", String::new()));
-        answer.headers.push(("location", format!("/?url={}", call.path)));
-        return answer;
-    };
+    let Some(authorization) = call.header("authorization") else { return login_page(call) };
     if !perimeter.api.tokens_known || !authentic(perimeter, authorization) {
         return plain_error(401, "Authentication Failed");
     }
     if perimeter.denied {
         return plain_error(403, "Forbidden");
+    }
+    let path = call.path.trim_start_matches("/api/");
+    match perimeter.faulty.iter().find(|(at, _)| path.starts_with(at.as_str())).map(|(_, status)| *status) {
+        None => {}
+        Some(302) => return login_page(call),
+        Some(403) => return plain_error(403, "Forbidden"),
+        Some(status) => {
+            let message = "Unexpected error, check log for details";
+            return Answer::new(status, Payload::JsonAs(JSON, json!({"errorMessage": message})));
+        }
     }
     let json = call.header("content-type").is_some_and(|kind| kind.starts_with("application/json"));
     if json && call.body.is_empty() {
@@ -129,6 +135,13 @@ pub(super) fn answer(world: &World, now: i64, call: &Call) -> Answer {
     // The console's key is a full one, which camel case dispatches for as well.
     let name = [module, controller, command].map(|part| snake(part)).join("/");
     route(&ask, &name, rest)
+}
+
+/// Where a request goes whose key did not arrive.
+fn login_page(call: &Call) -> Answer {
+    let mut answer = Answer::new(302, Payload::Text("text/html; charset=UTF-8", String::new()));
+    answer.headers.push(("location", format!("/?url={}", call.path)));
+    answer
 }
 
 fn authentic(perimeter: &Perimeter, authorization: &str) -> bool {

@@ -88,6 +88,7 @@ pub(in crate::lab) fn build(world: &World, now: i64, release: Release) -> Perime
         credential: (word("key"), word("secret")),
         api: ApiHealth { up: true, delay_ms: 0, tokens_known: true, unauthorized_delay_ms: 2000 },
         denied: false,
+        faulty: std::collections::BTreeMap::new(),
     }
 }
 

@@ -203,6 +203,8 @@ pub struct Perimeter {
     pub api: ApiHealth,
     /// The key has no privileges.
     pub denied: bool,
+    /// Path below `/api/` up to where it is meant → status that is answered there instead: 302, 403 or 500.
+    pub faulty: BTreeMap<String, u16>,
 }
 
 impl std::fmt::Debug for Perimeter {

@@ -140,7 +140,7 @@ fn widen(model: &mut Model, list: ListId, scope: Scope) {
 
 pub(in super::super) fn scope(model: &mut Model, _: &Call<'_>) -> Vec<Effect> {
     let Some((list, now)) = model.focused() else { return Vec::new() };
-    let to = match (now, model.tenant()) {
+    let to = match (now, availability::tenant_for(model, list)) {
         (Scope::Tenant(_), _) => Scope::All,
         (Scope::All, Some(tenant)) => Scope::Tenant(tenant),
         (Scope::All, None) => return Vec::new(),

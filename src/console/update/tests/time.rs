@@ -41,6 +41,8 @@ fn the_age_of_a_stale_source_wakes_at_its_steps() {
     let mut sample = Sample::healthy();
     sample.fail(SourceId::Pve, GapKind::NoAnswer, "no answer", true);
     sample.fail(SourceId::Exit, GapKind::NoAnswer, "no answer", true);
+    sample.fail(SourceId::Dns, GapKind::NoAnswer, "no answer", true);
+    sample.fail(SourceId::Fw, GapKind::NoAnswer, "no answer", true);
     update(&mut model, Msg::Inventory(sample.join()));
     assert_eq!(model.kept.wake, Some(at(60).min(minute(now()))), "4m becomes 5m");
 }
@@ -127,4 +129,17 @@ fn a_drawn_frame_tells_where_lists_begin() {
     press(&mut model, "up");
     draw(&mut model);
     assert_eq!(state(&model, ListId::Workloads, Scope::All).top, top, "the window moves only when it must");
+}
+
+#[test]
+fn records_of_all_tenants_ask_for_the_names_on_screen() {
+    let mut model = model((80, 24));
+    start(&mut model);
+    update(&mut model, Msg::Inventory(healthy()));
+    run_line(&mut model, "records");
+    update(&mut model, Msg::Inventory(healthy()));
+    draw(&mut model);
+    let tenants: Vec<&str> = model.kept.demand.tenants.iter().map(|t| &**t).collect();
+    assert!(tenants.contains(&"tdemo") && tenants.contains(&"eds"), "{tenants:?}");
+    assert!(tenants.len() < 6, "only what is on screen: {tenants:?}");
 }
