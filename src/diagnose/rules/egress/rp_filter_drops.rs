@@ -27,7 +27,9 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
             continue;
         }
         let Some(rise) = node.rise(COUNTER) else {
-            if !strict_on(node).is_empty() || node.counters.iter().any(|sample| sample.contains_key(COUNTER)) {
+            // Off everywhere it drops nothing, and one sample of it is enough.
+            let off = node.rp_filter.is_some() && strict_on(node).is_empty();
+            if !off && (exits.contains(name) || node.counters.iter().any(|sample| sample.contains_key(COUNTER))) {
                 out.unknown(format!("two samples of {COUNTER} of {name}"), node.why_unread("nstat"));
             }
             continue;
