@@ -80,7 +80,8 @@ fn a_failed_input_is_no_empty_answer() {
                 let wrong = |f: &&deevnet_console::diagnose::finding::Finding| {
                     // That it could not be read, and why, is a finding of its own.
                     let of_reading = f.layer == Layer::Access;
-                    (f.severity == Severity::Fault && !known(f.id) && !of_reading) || want.forbid.iter().any(|id| id == f.id)
+                    (f.severity == Severity::Fault && !known(f.id) && !of_reading)
+                        || want.forbid.iter().any(|id| id == f.id)
                 };
                 if let Some(f) = report.findings.iter().find(wrong) {
                     bad.push(format!("{case}, {file} failed: claims {}", f.id));
