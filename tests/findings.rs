@@ -5,6 +5,10 @@
 mod access;
 #[path = "findings/by_hand.rs"]
 mod by_hand;
+#[path = "findings/exits.rs"]
+mod exits;
+#[path = "findings/fabric.rs"]
+mod fabric;
 #[path = "findings/names.rs"]
 mod names;
 #[path = "findings/perimeter.rs"]
