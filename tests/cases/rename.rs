@@ -30,11 +30,6 @@ static REVERSE: LazyLock<Regex> =
 static VNI: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\b([12]00\d\d)\b").expect("a pattern"));
 static VMID: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\b(50\d\d|90\d\d)\b").expect("a pattern"));
 
-/// Interfaces of a guest's card carry its number: `tap5001i0`, `fwpr5001p0`.
-static CARD: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"\b(tap|fwbr|fwln|fwpr)(50\d\d|90\d\d)([ip]\d)").expect("a pattern"));
-/// Source ports of captured packets, after the address has been renamed.
-static PORT: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"(\d\.)([45]\d{4})\b").expect("a pattern"));
 /// Short names, whole words only: parts of other words stay.
 const WORDS: [(&str, &str); 8] = [
     ("opn", "fw7"),
@@ -46,6 +41,12 @@ const WORDS: [(&str, &str); 8] = [
     ("mgmt", "desk"),
     ("TENANT", "GUESTS"),
 ];
+
+/// Interfaces of a guest's card carry its number: `tap5001i0`, `fwpr5001p0`.
+static CARD: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"\b(tap|fwbr|fwln|fwpr)(50\d\d|90\d\d)([ip]\d)").expect("a pattern"));
+/// Source ports of captured packets, after the address has been renamed.
+static PORT: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"(\d\.)([45]\d{4})\b").expect("a pattern"));
 
 /// Another third octet, such that prefixes down to /18 hold the same neighbours as before.
 fn octet(text: &str) -> u32 {

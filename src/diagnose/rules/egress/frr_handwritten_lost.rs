@@ -17,6 +17,7 @@ pub static RULE: Rule = Rule {
            frr.conf.local another apply makes nothing better.",
     reads: "the running configuration, frr.conf.sav, the files of /etc/frr with their dates",
     unlike: &[("frr-local-not-merged", "frr.conf.local holds it and it is not running")],
+    // The cluster's own links may run over what was lost.
     explains: &["no-quorum"],
     judge,
 };

@@ -30,7 +30,7 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
             .as_ref()
             .zip(gateway.address)
             .map(|(arp, ip)| arp.iter().any(|n| n.ip == ip && n.mac.is_some()));
-        if !forced && !(is_down(gateway) && neighbour == Some(false)) {
+        if !(forced || is_down(gateway) && neighbour == Some(false)) {
             continue;
         }
         let name = &gateway.name;
