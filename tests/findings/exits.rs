@@ -237,3 +237,25 @@ fn local_routing_is_a_fault_with_a_strict_filter_alone() {
     routed(1).is(&["exit-local-routing"]);
     routed(2).is(&[]);
 }
+
+#[test]
+fn a_file_that_somebody_else_keeps() {
+    let file =
+        |text: &str| site().with(vrf(SHOP, ("shop0", 129), 130, "")).and(ran("cat /etc/frr/frr.conf.local", 0, text));
+    let farm = "vrf vrf_farm\n ip route 0.0.0.0/0 10.9.0.1 up.7 nexthop-vrf default\nexit-vrf\n";
+    let merged = |site: Site| site.and(ran("cat /etc/frr/frr.conf", 0, farm));
+    merged(file(&format!("! kept by another agent\n{farm}"))).is(&["frr-local-contested"]);
+    merged(file(farm)).is(&["vrf-default-missing"]);
+    site()
+        .and(ran("cat /etc/frr/frr.conf.local", 0, "! kept by another agent\n"))
+        .and(ran("cat /etc/frr/frr.conf", 0, ""))
+        .is(&[]);
+}
+
+#[test]
+fn one_barrier_of_two() {
+    let open = ran(SHOP, 0, &format!("{VIA}\n10.9.129.0/24 dev shop0 proto kernel\n"));
+    site().with(open).is(&["hairpin-leak"]);
+    let wide = ran(SHOP, 0, &format!("{VIA}\n10.9.129.0/24 dev shop0 proto kernel\nblackhole 10.9.128.0/18\n"));
+    site().with(wide).is(&[]);
+}

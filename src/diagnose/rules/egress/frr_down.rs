@@ -16,7 +16,7 @@ pub static RULE: Rule = Rule {
            changes. Other nodes lose the default it announced.",
     reads: "the state of the unit, whether vtysh answers; zones, routes of VRFs on other nodes show whom it reaches",
     unlike: &[("vrf-default-missing", "FRR runs and the route is not there")],
-    explains: &["vrf-default-missing", "management-leak", "return-route-missing", "inter-tenant-leak"],
+    explains: &["vrf-default-missing", "management-leak", "return-route-missing", "inter-tenant-leak", "hairpin-leak"],
     judge,
 };
 

@@ -11,6 +11,7 @@ mod firewall_bridge_mtu;
 mod forward_policy_drop;
 mod frr_down;
 mod frr_handwritten_lost;
+mod frr_local_contested;
 mod frr_local_not_merged;
 mod gateway_unreachable;
 mod l3vni_not_bound;
@@ -49,6 +50,7 @@ pub(super) static RULES: &[&Rule] = &[
     &uplink_down::RULE,
     &frr_down::RULE,
     &frr_handwritten_lost::RULE,
+    &frr_local_contested::RULE,
     &frr_local_not_merged::RULE,
     &conntrack_full::RULE,
     &l3vni_not_bound::RULE,
