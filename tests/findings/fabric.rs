@@ -60,6 +60,8 @@ fn marks_without_a_difference_are_no_pending_change() {
     let marked = |pending: &str| site().with(zones(&format!(r#","state":"changed","pending":{{{pending}}}"#)));
     marked(r#""advertise-subnets":0"#).is(&[]);
     marked(r#""exitnodes":"hv""#).is(&[]);
+    let swapped = r#","nodes":"hv,hw","state":"changed","pending":{"nodes":"hw,hv"}"#;
+    site().with(zones(swapped)).is(&[]);
     marked(r#""exitnodes":"hv,hw""#).is(&["sdn-pending"]);
     marked(r#""exitnodes":"deleted""#).is(&["sdn-pending"]);
 }
