@@ -9,7 +9,7 @@ use std::process::{Child, Command, Output, Stdio};
 
 use serde_json::Value;
 
-const KINDS: [&str; 7] = ["tenants", "vrfs", "vnets", "workloads", "snat", "pending", "sources"];
+const KINDS: [&str; 8] = ["tenants", "vrfs", "vnets", "workloads", "checkins", "snat", "pending", "sources"];
 
 /// A running `lab`, killed at the end.
 struct Lab {
@@ -122,7 +122,7 @@ fn every_kind_in_every_form_with_the_fields_of_the_contract() {
         assert_eq!(keys(&json), ["schema", "at", "sources", "items"], "{kind}");
         assert!(json["at"].as_str().unwrap().parse::<jiff::Timestamp>().is_ok());
         let sources = json["sources"].as_array().unwrap();
-        assert_eq!(sources.len(), 5);
+        assert_eq!(sources.len(), 6);
         sources.iter().for_each(|s| assert_keys("sources", s, &["name", "state", "age_s", "error"]));
         let yaml = lab.run(&["get", kind, "-o", "yaml"]);
         let yaml: Value = serde_yaml_ng::from_str(&yaml.out).unwrap();
@@ -137,7 +137,7 @@ fn every_kind_in_every_form_with_the_fields_of_the_contract() {
     let layers = ["fabric", "node", "dns", "resolver", "workloads", "bootstrap"];
     assert_eq!(keys(&tenants["items"][1]["presence"]), layers);
     assert_eq!(tenants["items"][1]["name"], "eds");
-    assert_eq!(tenants["items"][1]["presence"]["dns"], "unknown", "a source that is off is unknown, not absent");
+    layers.iter().for_each(|layer| assert_eq!(tenants["items"][1]["presence"][layer], "present", "{layer}"));
     let workloads = lab.json(&["get", "workloads", "-o", "json"]);
     let fields = ["tenant", "name", "vmid", "mac", "address", "node", "status"];
     assert_keys("workloads", &workloads["items"][0], &fields);

@@ -16,6 +16,8 @@ mod endings;
 mod environment;
 #[path = "console_pty/input.rs"]
 mod input;
+#[path = "console_pty/resolve.rs"]
+mod resolve;
 #[path = "console_pty/screens.rs"]
 mod screens;
 #[path = "console_pty/wire.rs"]

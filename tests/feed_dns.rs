@@ -20,7 +20,7 @@ mod real;
 
 use std::sync::Arc;
 
-use common::{Bench, LIMIT, assert_same, clock, lab_of, status, told};
+use common::{Bench, LIMIT, clock, lab_of, status, told};
 use deevnet_console::inventory::{
     Class, Demand, Gap, GapKind, Inventory, Presence, RecordRow, Seen, SourceId, SourceStatus,
 };
@@ -111,7 +111,7 @@ async fn a_healthy_lab_has_its_names_and_an_unchanged_zone_costs_nothing() {
             let origin = "tdemo.mobile.deevnet.net.";
             let zone = world.names.zones.get_mut(origin).expect("a zone");
             zone.set("more.tdemo.mobile.deevnet.net.", "A", Rrset::one(300, "10.20.129.10"));
-            zone.bump(origin);
+            zone.bump(origin, 0);
         })
         .expect("a world");
     bench.feed.refresh(Some(SourceId::Dns));
@@ -143,7 +143,8 @@ async fn a_powerdns_that_fails_says_why_keeps_its_rows_and_recovers() {
         bench.lab.fault_off(fault).expect("a fault");
         let after = fresh(&mut bench).await;
         assert_eq!(status(&after, SourceId::Dns), SourceStatus::Fresh, "{fault}");
-        assert_same(fault, &healthy, &after);
+        // Other sources have counters that move meanwhile.
+        assert!((&after.records, &after.zones) == (&healthy.records, &healthy.zones), "{fault}\n{}", told(&after));
     }
     bench.stop().await;
 }
@@ -206,7 +207,7 @@ async fn a_zone_of_ten_thousand_records_is_read_once_and_shown_whole() {
             for n in 0..10_000 {
                 zone.set(&format!("n{n:05}.{origin}"), "A", Rrset::one(300, "10.20.130.10"));
             }
-            zone.bump(origin);
+            zone.bump(origin, 0);
         })
         .expect("a world");
     let inv = fresh(&mut bench).await;

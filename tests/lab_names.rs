@@ -117,9 +117,10 @@ async fn updates_change_the_one_state_and_nothing_else_does() {
     assert_eq!(serial(), before);
     assert_eq!(send(&lab, add.clone(), Some(&own), now()).await, (ResponseCode::NoError, true));
     assert_eq!(addresses(&ask(at, new, RecordType::A).await), ["10.20.129.33"]);
-    assert_eq!(serial(), before + 1);
+    let first = before.max(2_026_112_900) + 1;
+    assert_eq!(serial(), first, "the first of the day");
     assert_eq!(send(&lab, add, Some(&own), now()).await, (ResponseCode::NoError, true), "a repeat changes nothing");
-    assert_eq!(serial(), before + 1);
+    assert_eq!(serial(), first);
     let mut remove = update(zone);
     let mut gone = Record::update0(Name::from_str(new).unwrap(), 0, RecordType::A).into_record_of_rdata();
     gone.dns_class = DNSClass::ANY;

@@ -136,12 +136,32 @@ async fn everything(lab: &Lab) -> String {
         };
     }
     out += &outside(lab, &client.http).await;
+    out += &platform(lab, &client.http).await;
     let (stdout, stderr, code) = on_node(lab, READ).await;
     let root = lab.dir().display().to_string();
     out + &format!("{stdout}\n{stderr}\n{code}\n").replace(&root, "")
 }
 
 /// Every answer of PowerDNS, the perimeter and the two DNS servers as one text.
+/// What the service of check-ins and the registry answer.
+async fn platform(lab: &Lab, http: &reqwest::Client) -> String {
+    let word = |name: &str| std::fs::read_to_string(lab.dir().join(name)).unwrap().trim().to_owned();
+    let (boot, registry) = (lab.bootstrap_url().unwrap(), lab.registry_url().unwrap());
+    let mut out = String::new();
+    for (url, word) in [
+        (format!("{boot}/v1/bootstrap/records"), word("bootstrap-credential")),
+        (format!("{registry}/v1/tenants"), word("registry-token")),
+        (format!("{registry}/v1/fabric/egress"), word("registry-token")),
+    ] {
+        let path = url.rsplit('/').next().unwrap().to_owned();
+        match http.get(&url).bearer_auth(word).send().await {
+            Ok(answer) => out += &format!("{path}: {} {}\n", answer.status(), answer.text().await.unwrap()),
+            Err(_) => out += &format!("{path}: no answer\n"),
+        }
+    }
+    out
+}
+
 async fn outside(lab: &Lab, http: &reqwest::Client) -> String {
     let read = |name: &str| std::fs::read_to_string(lab.dir().join(name)).unwrap().trim().to_owned();
     let (key, secret) = (read("opnsense-key"), read("opnsense-secret"));

@@ -89,8 +89,14 @@ async fn picture(dir: &Path, version: &str) -> Arc<Inventory> {
     let router = Router::start(answers(dir, version)).await;
     let site = site(&router.server.origin);
     let unused = || Unusable { text: "not asked here".into(), help: None };
-    let clients =
-        Clients { proxmox: Err(unused()), opnsense: Some(Ok(router.client())), exit_nodes: Vec::new(), powerdns: None };
+    let clients = Clients {
+        proxmox: Err(unused()),
+        opnsense: Some(Ok(router.client())),
+        exit_nodes: Vec::new(),
+        powerdns: None,
+        bootstrap: None,
+        registry: None,
+    };
     let mut feed = Feed::start(&site, clients, &deevnet_console::runtime::clock::system());
     let wanted = feed.inventory.wait_for(|inv| inv.perimeter.route.is_ok());
     let read = matches!(tokio::time::timeout(Duration::from_secs(30), wanted).await, Ok(Ok(_)));

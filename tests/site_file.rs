@@ -5,7 +5,7 @@
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 
-use deevnet_console::site::model::{PowerDnsMode, SecretSource, Transport, Trust};
+use deevnet_console::site::model::{BootstrapSite, PowerDnsMode, SecretSource, Transport, Trust};
 use deevnet_console::site::{Site, UserConfig};
 
 fn data(dir: &str) -> PathBuf {
@@ -71,7 +71,8 @@ fn a_whole_site_comes_out_as_written() {
     let resolvers = site.resolvers.unwrap();
     assert_eq!(resolvers.ask, "10.20.50.1:53".parse().unwrap(), "its own port 53");
     assert_eq!(resolvers.substrate, Some("10.20.99.1".parse().unwrap()));
-    assert_eq!(site.bootstrap.unwrap().trust, Trust::CaFile("/etc/pki/site-ca.pem".into()));
+    let Some(BootstrapSite::Api { trust, .. }) = site.bootstrap else { panic!("{:?}", site.bootstrap) };
+    assert_eq!(trust, Trust::CaFile("/etc/pki/site-ca.pem".into()));
     assert_eq!(site.registry.unwrap().trust, Trust::System);
     assert_eq!(site.state_dir.as_deref(), Some(Path::new("/var/lib/deevnet-console")));
     assert_eq!(
@@ -90,6 +91,22 @@ fn the_least_a_site_can_say() {
     assert_eq!((site.powerdns, site.opnsense, site.resolvers), (None, None, None));
     assert_eq!((site.bootstrap, site.registry, site.state_dir), (None, None, None));
     assert_eq!(site.warnings, Vec::<String>::new());
+}
+
+#[test]
+fn check_ins_come_from_a_service_or_a_file() {
+    let least = std::fs::read_to_string(data("good/home.toml")).unwrap();
+    let with = |keys: &str| {
+        let site = Site::parse(&format!("{least}\n[bootstrap]\n{keys}\n"), Path::new("/etc/console/home.toml"));
+        site.map(|site| site.bootstrap).map_err(|errors| errors.to_string())
+    };
+    assert_eq!(with("file = \"records.jsonl\""), Ok(Some(BootstrapSite::File("/etc/console/records.jsonl".into()))));
+    let both = with("file = \"r\"\nurl = \"https://10.20.25.20:8443\"").unwrap_err();
+    assert!(both.contains("`url` and `file` exclude each other"), "{both}");
+    let neither = with("").unwrap_err();
+    assert!(neither.contains("[bootstrap] url: ") && neither.contains("[bootstrap] credential: "), "{neither}");
+    let half = with("url = \"https://10.20.25.20:8443\"").unwrap_err();
+    assert!(half.contains("a required key is missing") && half.contains("[bootstrap] credential: "), "{half}");
 }
 
 #[test]

@@ -12,8 +12,8 @@ const MAY_USE: [(&str, &[&str]); 10] = [
     ("inventory", &["backends", "site", "text"]),
     ("diagnose", &["backends", "site", "inventory", "text"]),
     ("terminal", &["text"]),
-    ("console", &["inventory", "backends", "site", "terminal", "text"]),
-    ("runtime", &["console", "inventory", "terminal", "text"]),
+    ("console", &["diagnose", "inventory", "backends", "site", "terminal", "text"]),
+    ("runtime", &["console", "diagnose", "inventory", "terminal", "text"]),
     ("lab", &[]),
     ("cli", &["console", "diagnose", "inventory", "runtime", "lab", "backends", "site", "terminal", "text"]),
 ];

@@ -110,6 +110,14 @@ pub enum Verb {
         #[arg(short, long, value_enum, default_value_t)]
         output: Format,
     },
+    /// Write a site file by asking, probing and explaining.
+    Init(InitArgs),
+    /// The site file against what is really there.
+    Site {
+        /// What to do with it.
+        #[command(subcommand)]
+        action: SiteAction,
+    },
     /// One screen as text.
     Render(RenderArgs),
     /// Completions for a shell.
@@ -184,6 +192,60 @@ impl CheckKind {
             Self::All => Check::All,
         }
     }
+}
+
+/// `init …`.
+#[derive(Debug, Args)]
+pub struct InitArgs {
+    /// Short name of the site; the file is called after it.
+    pub name: Option<String>,
+    /// Where the file is written (default: sites/NAME.toml in ~/.config/deevnet-console). Never over an existing one.
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Ask nothing: what is missing ends it.
+    #[arg(long)]
+    pub non_interactive: bool,
+    /// The same as --set proxmox.url=URL.
+    #[arg(long, value_name = "URL")]
+    pub proxmox_url: Option<String>,
+    /// The same as --set proxmox.token=SOURCE; env:NAME, file:PATH or command:PROGRAM ARGUMENT.
+    #[arg(long, value_name = "SOURCE")]
+    pub proxmox_token: Option<String>,
+    /// Answer to one question, e.g. proxmox.node=hv02; exit_node.2.name=… for a second one. May be repeated.
+    #[arg(long, value_name = "SECTION.KEY=VALUE")]
+    pub set: Vec<String>,
+    /// Leave a section out without asking: powerdns, opnsense, resolvers, bootstrap, registry. May be repeated.
+    #[arg(long, value_name = "SECTION")]
+    pub off: Vec<String>,
+    /// Do not run `site check` at the end.
+    #[arg(long)]
+    pub no_check: bool,
+    /// Seconds that one step may take, 1–60.
+    #[arg(long, default_value_t = 8, value_name = "SECONDS", value_parser = clap::value_parser!(u8).range(1..=60))]
+    pub timeout: u8,
+    /// Servers of this host, from another file than /etc/resolv.conf.
+    #[arg(long, value_name = "FILE")]
+    pub resolv_conf: Option<PathBuf>,
+}
+
+/// `site …`.
+#[derive(Debug, Subcommand)]
+pub enum SiteAction {
+    /// Try every address, certificate, credential, right, clock and vantage point, all at once.
+    Check {
+        /// Show the evidence of what is well, too.
+        #[arg(short, long)]
+        verbose: bool,
+        /// Seconds that one step may take, 1–60.
+        #[arg(long, default_value_t = 8, value_name = "SECONDS", value_parser = clap::value_parser!(u8).range(1..=60))]
+        timeout: u8,
+        /// Servers of this host, from another file than /etc/resolv.conf.
+        #[arg(long, value_name = "FILE")]
+        resolv_conf: Option<PathBuf>,
+        /// Form.
+        #[arg(short, long, value_enum, default_value_t)]
+        output: Format,
+    },
 }
 
 /// `render …`.
@@ -278,6 +340,8 @@ pub enum Kind {
     Vnets,
     /// VMs.
     Workloads,
+    /// Check-ins of first boots.
+    Checkins,
     /// DNS records, at the authority and at the perimeter.
     Records,
     /// SNAT rules and flows.
@@ -301,6 +365,7 @@ impl Kind {
             Self::Vrfs => "vrfs",
             Self::Vnets => "vnets",
             Self::Workloads => "workloads",
+            Self::Checkins => "checkins",
             Self::Records => "records",
             Self::Snat => "snat",
             Self::Rules => "rules",

@@ -7,7 +7,6 @@ use std::sync::Arc;
 use super::args::{FaultAction, Global, LabAction, LabArgs, LabVerb};
 use super::{Code, Failure, open};
 use crate::lab::control::{self, Reply, Request};
-use crate::lab::perimeter::Release;
 use crate::lab::{Lab, LabError, LabOptions};
 use crate::runtime::clock;
 use crate::site::Site;
@@ -24,12 +23,7 @@ pub(super) async fn start(args: &LabArgs) -> Result<Lab, Failure> {
         tenants: args.tenants.map(u32::from),
         workloads: args.workloads.map(u32::from),
         faults: args.fault.clone(),
-        seed: 1,
-        clock: clock::system(),
-        program,
-        second_half: false,
-        release: Release::default(),
-        dir: None,
+        ..LabOptions::new(clock::system(), program)
     };
     Lab::start(options).await.map_err(|e| failed(&e))
 }

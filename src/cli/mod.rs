@@ -5,6 +5,7 @@ mod check;
 mod explain;
 mod findings;
 mod get;
+mod init;
 mod lab;
 pub mod numbering;
 mod open;
@@ -12,6 +13,7 @@ mod print;
 mod render;
 mod resolve;
 mod screen;
+mod site_check;
 mod snat;
 
 use std::io::Write;
@@ -20,7 +22,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser};
 
 use crate::text::clean_lines;
-use args::{Cli, Format, Verb};
+use args::{Cli, Format, SiteAction, Verb};
 
 use crate::site::names::TenantName;
 
@@ -141,6 +143,11 @@ fn run(cli: Cli) -> Result<Code, Failure> {
         Some(Verb::Resolve(request)) => resolve::run(&global, &request),
         Some(Verb::Check(request)) => check::run(&global, &request),
         Some(Verb::Explain { dir, output }) => explain::run(&dir, output),
+        Some(Verb::Init(request)) => init::run(&global, &request),
+        Some(Verb::Site { action: SiteAction::Check { verbose, timeout, resolv_conf, output } }) => {
+            let request = site_check::Request { verbose, timeout, resolv_conf, output };
+            site_check::run(&global, &request)
+        }
         Some(Verb::Render(request)) => render::run(&global, &request),
         Some(Verb::Completions { shell }) => {
             // Into memory first: the generator takes a closed pipe for a defect.

@@ -10,7 +10,7 @@ use super::args::{Format, Kind};
 use crate::console::list::{Align, Column, Cx, ListDef, ListId};
 use crate::console::lists;
 use crate::console::theme::{ASCII, Glyphs, UNICODE};
-use crate::inventory::{Inventory, Seen};
+use crate::inventory::{GapKind, Inventory, Seen};
 use crate::text;
 
 /// One JSON or YAML document.
@@ -31,6 +31,7 @@ const fn list_of(kind: Kind) -> ListId {
         Kind::Vrfs | Kind::Snat => ListId::Vrfs,
         Kind::Vnets => ListId::Vnets,
         Kind::Workloads => ListId::Workloads,
+        Kind::Checkins => ListId::Checkins,
         Kind::Records => ListId::Records,
         Kind::Rules => ListId::Rules,
         Kind::Forwards => ListId::Forwards,
@@ -58,6 +59,10 @@ pub(super) fn table(
     let def = lists::def(list_of(kind));
     let columns: Vec<&Column> = def.columns.iter().filter(|c| c.max > 0 && !pane_only(def, c)).collect();
     if let Err(gap) = known {
+        if gap.kind == GapKind::Off {
+            super::open::note(&gap.why);
+            return Ok(());
+        }
         super::open::warn(&format!("{} are unknown: {}", kind.word(), gap.why));
         let mut errors = inv.sources.iter().filter_map(|(_, health)| health.error.as_ref());
         if let Some(help) = errors.find(|e| e.text == gap.why).and_then(|e| e.help.as_ref()) {

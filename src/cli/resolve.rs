@@ -2,6 +2,8 @@
 
 mod table;
 
+pub(super) use table::width_of_stdout;
+
 use std::io::Write;
 use std::time::Duration;
 
@@ -12,7 +14,7 @@ use super::{Code, Failure, get, open, print};
 use crate::backends::dns::system::SystemResolver;
 use crate::backends::dns::{Answer, DnsName, Record, RecordType};
 use crate::diagnose::resolve::{
-    Column, ControlOutcome, Expected, Outcome, Resolution, State, Target, Vantages, Verdict, WhyNot, observed, resolve,
+    Column, ControlOutcome, Expected, Gathering, Outcome, State, Target, Vantages, Verdict, WhyNot, observed, resolve,
 };
 use crate::inventory::feed::{Clients, Feed};
 use crate::runtime::clock;
@@ -47,8 +49,8 @@ pub(super) fn run(global: &Global, request: &ResolveArgs) -> Result<Code, Failur
             feed.demand(get::demand(false));
             get::picture(&mut feed, Kind::Workloads, PICTURE).await
         };
-        let resolution = resolve(&site, &target, &vantages, picture, &*clock).await;
-        show(&mut std::io::stdout(), &resolution, request.output)
+        let found = resolve(&site, &target, &vantages, picture, &*clock).await;
+        show(&mut std::io::stdout(), &found, request.output)
     })
 }
 
@@ -56,10 +58,11 @@ pub(super) fn run(global: &Global, request: &ResolveArgs) -> Result<Code, Failur
 ///
 /// # Errors
 /// When it cannot be written.
-fn show(out: &mut dyn Write, found: &Resolution, format: Format) -> Result<Code, Failure> {
+fn show(out: &mut dyn Write, found: &Gathering, format: Format) -> Result<Code, Failure> {
     let (states, verdict) = found.judge();
+    let verdict = verdict.unwrap_or(Verdict::Unknown);
     if format == Format::Table {
-        table::print(out, found, &states, table::width_of_stdout())?;
+        table::print(out, found, table::width_of_stdout())?;
     } else {
         print::document(out, &document(found, &states, verdict), format)?;
     }
@@ -70,19 +73,20 @@ fn show(out: &mut dyn Write, found: &Resolution, format: Format) -> Result<Code,
     })
 }
 
-fn document(found: &Resolution, states: &[State], verdict: Verdict) -> Value {
+fn document(found: &Gathering, states: &[Option<State>], verdict: Verdict) -> Value {
     let controls: Vec<Value> = found
         .controls
         .iter()
         .map(|c| json!({ "what": c.what, "name": c.name.to_string(), "type": c.kind.to_string() }))
         .collect();
-    let columns: Vec<Value> = found.columns.iter().zip(states).map(|(c, s)| column(found, c, *s)).collect();
+    let columns: Vec<Value> =
+        found.heard().zip(states).map(|(c, s)| column(found, c, s.unwrap_or(State::Unknown))).collect();
     json!({
         "schema": "deevnet-console/resolve/v1",
         "at": found.at.to_string(),
         "name": found.target.name.to_string(),
         "type": found.target.kind.to_string(),
-        "expected": expected(&found.expected),
+        "expected": found.expected.as_ref().map(expected),
         "columns": columns,
         "controls": controls,
         "verdict": verdict.word(),
@@ -105,7 +109,7 @@ const fn why_not(kind: WhyNot) -> &'static str {
     }
 }
 
-fn column(found: &Resolution, column: &Column, state: State) -> Value {
+fn column(found: &Gathering, column: &Column, state: State) -> Value {
     let (outcome, why, help, answer) = match &column.outcome {
         Outcome::Answered(answer) => ("answered", None, None, Some(self::answer(found, answer))),
         Outcome::Failed { why, help } => ("failed", Some(why), Some(help), None),
@@ -125,7 +129,7 @@ fn column(found: &Resolution, column: &Column, state: State) -> Value {
     })
 }
 
-fn answer(found: &Resolution, answer: &Answer) -> Value {
+fn answer(found: &Gathering, answer: &Answer) -> Value {
     let records = |records: &[Record]| -> Vec<Value> {
         let one = |r: &Record| json!({ "name": r.name, "ttl": r.ttl, "type": r.kind.to_string(), "data": r.data.to_string() });
         records.iter().map(one).collect()

@@ -76,6 +76,8 @@ pub enum ArgKind {
     Theme,
     /// `row` or `table`.
     Extent,
+    /// Type of a DNS record.
+    RecordType,
     /// A digit, 1–9.
     Number,
     /// The rest of the line, as it is.

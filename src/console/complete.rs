@@ -116,6 +116,9 @@ fn values(model: &Model, kind: ArgKind, typed: &str) -> Vec<(String, String)> {
         }
         ArgKind::Theme => plain(&mut model.themes.iter().map(|t| t.name.clone()), "theme"),
         ArgKind::Extent => plain(&mut ["row", "table"].into_iter().map(str::to_owned), "of this list"),
+        ArgKind::RecordType => {
+            plain(&mut ["A", "AAAA", "CNAME", "NS", "PTR", "SOA", "TXT"].into_iter().map(str::to_owned), "type")
+        }
         ArgKind::Number | ArgKind::Text => Vec::new(),
     }
 }

@@ -1,5 +1,6 @@
 //! Text about one object: for people, as YAML, as JSON. All three are made from one description.
 
+mod checkin;
 mod fabric;
 mod names;
 mod perimeter;
@@ -53,7 +54,10 @@ pub fn describe(inv: &Inventory, id: &ObjectId, now: jiff::Timestamp) -> Option<
             inv.records.iter().find(|r| r.name == *name && r.kind == *kind).map(|r| names::record(inv, r))
         }
         ObjectId::DnsZone(zone) => inv.zones.iter().find(|z| z.zone == *zone).map(|z| names::zone(inv, z)),
-        ObjectId::CheckIn(..) => None,
+        ObjectId::CheckIn(tenant, workload) => {
+            let rows = &inv.checkins;
+            rows.iter().find(|c| c.tenant == *tenant && c.workload == *workload).map(|c| checkin::checkin(inv, c, now))
+        }
         ObjectId::Rule(id) => inv.rules.iter().find(|r| r.uuid == *id).map(|r| perimeter::rule(inv, r)),
         ObjectId::Forward(id) => {
             let named = |f: &&crate::inventory::ForwardRow| f.uuid.as_ref().unwrap_or(&f.domain) == id;

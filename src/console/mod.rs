@@ -15,6 +15,7 @@ pub mod model;
 pub mod msg;
 pub mod nav;
 pub mod query;
+pub mod resolve;
 pub mod screens;
 pub mod select;
 #[cfg(test)]

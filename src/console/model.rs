@@ -9,6 +9,7 @@ use tui_input::Input as Field;
 use super::keymap::Keymap;
 use super::list::{ListId, ListState, ListStates, Scope};
 use super::msg::{Hit, Notice};
+use super::resolve::{Probe, Question};
 use super::select::Kept;
 use super::theme::{Look, Theme};
 use crate::inventory::{Inventory, ObjectId};
@@ -84,6 +85,11 @@ pub enum Screen {
         subject: ObjectId,
         /// Form.
         form: TextForm,
+        /// First line shown.
+        scroll: usize,
+    },
+    /// [`Model::question`]: one name at every vantage point.
+    Resolve {
         /// First line shown.
         scroll: usize,
     },
@@ -192,6 +198,10 @@ pub struct Model {
     pub notice: Option<Notice>,
     /// Everything ever said in the message line, oldest first, bounded.
     pub messages: Vec<(Timestamp, Notice)>,
+    /// The question of `resolve` that was asked last.
+    pub question: Option<Question>,
+    /// What this console asked or tried by itself, oldest first, bounded.
+    pub probes: Vec<Probe>,
     /// Command history, oldest first.
     pub history: Vec<String>,
     /// Keys of an unfinished sequence (`g …`).
@@ -237,6 +247,8 @@ impl Model {
             follow_at: None,
             notice: None,
             messages: Vec::new(),
+            question: None,
+            probes: Vec::new(),
             history: Vec::new(),
             prefix: Vec::new(),
             frozen: None,
@@ -316,7 +328,7 @@ impl Model {
             Screen::Fabric => vec![(ListId::Members, Scope::All), (ListId::Pending, Scope::All)],
             Screen::Activity => vec![(ListId::Tasks, Scope::All)],
             Screen::Sources => vec![(ListId::Sources, Scope::All)],
-            Screen::Text { .. } => Vec::new(),
+            Screen::Text { .. } | Screen::Resolve { .. } => Vec::new(),
         }
     }
 

@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
+use crate::diagnose::resolve::{Heard, Target};
 pub use crate::inventory::Demand;
 use crate::inventory::{Class, Inventory, ObjectId, SourceId};
 
@@ -23,6 +24,8 @@ pub enum Msg {
     Drawn(Arc<[(Rect, Hit)]>),
     /// A line for the message row: result of an effect.
     Notice(Notice),
+    /// Something came of the question of this number ([`Effect::Resolve`]).
+    Heard(u64, Box<Heard>),
     /// `$EDITOR` came back, with the text where it was changed: this version only reads, so that it is thrown away.
     Edited(Option<String>),
     /// TERM, HUP or INT: leave, giving locks back first.
@@ -81,6 +84,15 @@ pub enum Effect {
     },
     /// Send [`Msg::Now`] at this moment (never earlier); replaces an earlier wish. A moment that has passed is due now.
     WakeAt(Timestamp),
+    /// Ask everybody for a name; what comes is told as [`Msg::Heard`] with this number. An older question is given up.
+    Resolve {
+        /// Number of the question.
+        id: u64,
+        /// Name and type.
+        target: Target,
+    },
+    /// Give the question up.
+    StopResolve,
     /// Set the terminal's title.
     Title(String),
 }

@@ -3,9 +3,11 @@
 //! One file a picture, `snapshots/SCREEN__WxH__STATE.snap`. The style grid has one letter a cell; the legend says what
 //! each stands for.
 
+mod checkins;
 mod grid;
 mod hostile;
 mod perimeter;
+mod resolve;
 mod rules;
 mod screens;
 mod sizes;

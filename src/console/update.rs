@@ -15,7 +15,7 @@ use super::commands::{self, Availability, Call, Command, Group};
 use super::keymap::{self, Found, Mode};
 use super::model::{Layout, Model, Overlay, Screen};
 use super::msg::{Effect, Msg, Notice};
-use super::{nav, select};
+use super::{nav, resolve, select};
 use crate::inventory::{Class, Inventory};
 use crate::terminal::input::{Input, Key, KeyCode};
 
@@ -48,6 +48,10 @@ pub fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
         }
         Msg::Notice(notice) => {
             model.say(notice);
+            Vec::new()
+        }
+        Msg::Heard(id, heard) => {
+            resolve::heard(model, id, *heard);
             Vec::new()
         }
         Msg::Edited(text) => {
@@ -151,7 +155,7 @@ pub fn screen_mode(model: &Model, screen: &Screen) -> Mode {
     match screen {
         Screen::Tenants if model.layout() > Layout::Compact => Mode::Board,
         Screen::Board { .. } => Mode::Board,
-        Screen::Text { .. } => Mode::Text,
+        Screen::Text { .. } | Screen::Resolve { .. } => Mode::Text,
         _ => Mode::List,
     }
 }

@@ -57,6 +57,7 @@ fn body(canvas: &mut Canvas<'_>, model: &Model, area: Rect) {
         Screen::Board { tenant } if model.layout() <= Layout::Compact => compact_board(canvas, ctx, area, tenant),
         Screen::Tenants | Screen::Board { .. } => screens::board::draw(canvas, ctx, area),
         Screen::List { list: ListId::Vrfs, scope } => screens::vrfs::draw(canvas, ctx, area, scope),
+        Screen::List { list: ListId::Checkins, scope } => screens::checkins::draw(canvas, ctx, area, scope),
         Screen::List { list: ListId::Records, scope } => screens::records::draw(canvas, ctx, area, scope),
         Screen::List { list: ListId::Rules, scope } => screens::rules::draw(canvas, ctx, area, scope),
         Screen::List { list, scope } => {
@@ -69,6 +70,7 @@ fn body(canvas: &mut Canvas<'_>, model: &Model, area: Rect) {
             screens::list::draw(canvas, ctx, area, (ListId::Sources, &Scope::All), plain);
         }
         Screen::Text { subject, form, scroll } => screens::text::draw(canvas, ctx, area, (subject, *form), *scroll),
+        Screen::Resolve { scroll } => screens::resolve::draw(canvas, ctx, area, *scroll),
     }
 }
 

@@ -10,6 +10,7 @@
 //! resolve    one name at every vantage point
 //! ```
 
+pub mod access;
 pub mod catalogue;
 pub mod collect;
 pub mod evidence;

@@ -18,13 +18,15 @@ pub enum SourceId {
     Fw,
     /// The exit node(s).
     Exit,
-    /// Bootstrap service.
+    /// Where check-ins are read: the bootstrap service, or a file of its records.
     Boot,
+    /// The platform's registry of tenants; in the header only while it is set up and not well.
+    Registry,
 }
 
 impl SourceId {
     /// All, in header order.
-    pub const ALL: [Self; 5] = [Self::Pve, Self::Dns, Self::Fw, Self::Exit, Self::Boot];
+    pub const ALL: [Self; 6] = [Self::Pve, Self::Dns, Self::Fw, Self::Exit, Self::Boot, Self::Registry];
 
     /// Short label of header and messages.
     #[must_use]
@@ -35,6 +37,7 @@ impl SourceId {
             Self::Fw => "FW",
             Self::Exit => "EXIT",
             Self::Boot => "BOOT",
+            Self::Registry => "REG",
         }
     }
 
@@ -47,6 +50,7 @@ impl SourceId {
             Self::Fw => "the perimeter",
             Self::Exit => "the exit node",
             Self::Boot => "the bootstrap service",
+            Self::Registry => "the registry",
         }
     }
 }
@@ -240,7 +244,7 @@ impl SourceHealth {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sources {
     /// By [`SourceId::ALL`] order.
-    entries: [SourceHealth; 5],
+    entries: [SourceHealth; 6],
 }
 
 impl Default for Sources {
@@ -257,6 +261,7 @@ impl Sources {
             SourceId::Fw => 2,
             SourceId::Exit => 3,
             SourceId::Boot => 4,
+            SourceId::Registry => 5,
         }
     }
 

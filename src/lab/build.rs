@@ -5,9 +5,11 @@ use std::net::Ipv4Addr;
 
 use serde_json::json;
 
+use super::boot::{self, Boot};
 use super::names::{self, Names};
 use super::object;
 use super::perimeter::{self, Perimeter, Release};
+use super::registry::{self, Registry};
 use super::sdn::{Kind, Sdn};
 use super::state::{ApiHealth, ExitNode, FrrUnit, Guest, Node, Object, Reach, Role, Storage, Task, Token, World, mix};
 
@@ -74,6 +76,8 @@ pub fn mobile(seed: u64, now: i64, secret: &str, tenants: Option<u32>, workloads
     services(&mut world, now);
     tasks(&mut world, &plan, now);
     world.names = names::build(&world, now);
+    world.boot = boot::build(&world);
+    world.registry = registry::build(&world);
     world.perimeter = perimeter::build::build(&world, now, Release::default());
     world
 }
@@ -139,6 +143,8 @@ fn frame(seed: u64, booted: i64, secret: &str) -> World {
         exit: exit_node(),
         names: Names::default(),
         perimeter: Perimeter::default(),
+        boot: Boot::default(),
+        registry: Registry::default(),
     }
 }
 

@@ -17,7 +17,7 @@ use tokio::task::JoinSet;
 use super::faults::specs;
 use super::node::{self, Output, Run};
 use super::state::Reach;
-use super::{Shared, site_file};
+use super::{Shared, dns, site_file};
 
 /// What can be asked of a running lab.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -173,7 +173,13 @@ async fn handle(shared: &Arc<Shared>, request: Request) -> Reply {
             known: specs().map(|spec| (spec.id.to_owned(), spec.title.to_owned())).collect(),
         },
         Request::Enter => enter(shared).await,
-        Request::Run(run) => Reply::Output(node::run(&shared.world(), shared.now(), &run)),
+        Request::Run(run) => match node::dig(&run) {
+            Some((Some(vrf), _)) if !shared.world().exit.root => {
+                Reply::Output(Output::fail(1, &format!("Failed to open vrf {vrf}: Operation not permitted")))
+            }
+            Some((vrf, args)) => Reply::Output(dns::dig::run(shared, &shared.resolver, vrf, &args).await),
+            None => Reply::Output(node::run(&shared.world(), shared.now(), &run)),
+        },
     }
 }
 

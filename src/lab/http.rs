@@ -22,7 +22,7 @@ use tokio_rustls::TlsAcceptor;
 
 use super::pve::{self, Body};
 use super::state::{ApiHealth, World};
-use super::{Shared, opnsense, pdns};
+use super::{Shared, boot, opnsense, pdns, registry};
 
 /// An idle connection lives this long.
 const IDLE: Duration = Duration::from_secs(5);
@@ -38,6 +38,10 @@ pub(super) enum Api {
     PowerDns,
     /// OPNsense behind lighttpd (facts/opnsense.md §2).
     Opnsense,
+    /// Check-ins (docs/bootstrap-records.md).
+    Bootstrap,
+    /// The registry (domain.md §4.6).
+    Registry,
 }
 
 impl Api {
@@ -46,13 +50,15 @@ impl Api {
             Self::Proxmox => world.api,
             Self::PowerDns => world.names.api,
             Self::Opnsense => world.perimeter.api,
+            Self::Bootstrap => world.boot.api,
+            Self::Registry => world.registry.api,
         }
     }
 
     /// Requests served on one connection before the server closes it.
     fn per_connection(self) -> u32 {
         match self {
-            Self::Proxmox => 100,
+            Self::Proxmox | Self::Bootstrap | Self::Registry => 100,
             Self::PowerDns => 1,
             Self::Opnsense => 15,
         }
@@ -247,6 +253,8 @@ async fn respond(api: Api, shared: &Shared, request: HttpRequest<Incoming>) -> O
         Api::Proxmox => proxmox(&world, now, &parts, &body),
         Api::PowerDns => pdns::answer(&world, now, &call(parts, body)),
         Api::Opnsense => opnsense::answer(&world, now, &call(parts, body)),
+        Api::Bootstrap => boot::answer(&world, now, &call(parts, body)),
+        Api::Registry => registry::answer(&world, now, &call(parts, body)),
     };
     if answer.status == 401 {
         pause(health.unauthorized_delay_ms).await;

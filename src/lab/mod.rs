@@ -5,6 +5,7 @@
 //! disagree only where a real site's would. Nothing outside this module knows it: the site file names the ports and
 //! the command, as for any other site.
 
+pub mod boot;
 mod build;
 pub mod control;
 mod diff;
@@ -17,6 +18,7 @@ mod opnsense;
 mod pdns;
 pub mod perimeter;
 pub mod pve;
+pub mod registry;
 pub mod sdn;
 mod servers;
 mod site_file;
@@ -34,7 +36,7 @@ use tokio::net::UnixListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use dns::Change;
+use dns::{Change, Role};
 use faults::{Fault, FaultError};
 use http::Api;
 use node::files::Files;
@@ -59,12 +61,31 @@ pub struct LabOptions {
     pub clock: Clock,
     /// The program that answers `lab-tool` and `lab-enter`: `deevnet-console` itself.
     pub program: PathBuf,
-    /// Whether PowerDNS, the perimeter and their two DNS servers are served and named in the site file as well.
+    /// Whether PowerDNS, the perimeter with their two DNS servers, and check-ins are served and named in the site file as
+    /// well: without them there are Proxmox and the exit node alone. The registry is served, and not named.
     pub second_half: bool,
     /// Which release the perimeter's API speaks like.
     pub release: Release,
     /// Directory to work in, made if it is not there and left behind; `None` = a temporary one, removed at the end.
     pub dir: Option<PathBuf>,
+}
+
+impl LabOptions {
+    /// The default site with everything that the lab can serve, in a temporary directory.
+    #[must_use]
+    pub fn new(clock: Clock, program: PathBuf) -> Self {
+        Self {
+            tenants: None,
+            workloads: None,
+            faults: Vec::new(),
+            seed: 1,
+            clock,
+            program,
+            second_half: true,
+            release: Release::default(),
+            dir: None,
+        }
+    }
 }
 
 /// Why a lab could not be started or changed.
@@ -112,6 +133,8 @@ struct Shared {
     program: PathBuf,
     state: Mutex<Shifting>,
     written: Mutex<Files>,
+    /// The perimeter's resolver with what it keeps, whoever asks it.
+    resolver: Role,
     /// What the perimeter's API has to bear.
     opnsense_load: http::Load,
 }
@@ -193,7 +216,7 @@ impl Shared {
     /// Makes the change of a dynamic update under the faults that are on. What servers keep, they keep.
     fn updated(&self, change: Change) {
         let mut state = self.state();
-        change.apply(&mut Arc::make_mut(&mut state.base).names);
+        change.apply(&mut Arc::make_mut(&mut state.base).names, self.now());
         // The faults that are on had a target before, and an update takes none away.
         let _ = state.refresh();
     }
@@ -238,6 +261,7 @@ impl Lab {
             program: options.program,
             state: Mutex::new(Shifting { base, active: Vec::new(), current, epoch: 0 }),
             written: Mutex::new(Files::new()),
+            resolver: Role::resolver(),
             opnsense_load: http::Load::default(),
         });
         for fault in &options.faults {
@@ -319,6 +343,19 @@ impl Lab {
     #[must_use]
     pub fn opnsense_url(&self) -> Option<String> {
         self.more.map(|at| format!("https://{}", at.opnsense))
+    }
+
+    /// Origin of the service that lists check-ins; `None` without the second half.
+    #[must_use]
+    pub fn bootstrap_url(&self) -> Option<String> {
+        self.more.map(|at| format!("https://{}", at.bootstrap))
+    }
+
+    /// Origin of the registry; `None` without the second half. The site file does not name it: a tenant that a registry
+    /// owns is not the console's.
+    #[must_use]
+    pub fn registry_url(&self) -> Option<String> {
+        self.more.map(|at| format!("https://{}", at.registry))
     }
 
     /// Requests that the OPNsense API has had, and the most it had at a time.

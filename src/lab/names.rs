@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::moment;
 use super::sdn::Kind;
 use super::state::{ApiHealth, World, mix};
 
@@ -77,13 +78,15 @@ impl Zone {
         soa.split(' ').nth(2).and_then(|serial| serial.parse().ok()).unwrap_or(0)
     }
 
-    /// Adds one to the serial.
-    pub fn bump(&mut self, origin: &str) {
+    /// Moves the serial as PowerDNS does by default: to the first of the day of `now`, or by one where it is beyond that.
+    pub fn bump(&mut self, origin: &str, now: i64) {
+        let first = moment(now).strftime("%Y%m%d01").to_string().parse().unwrap_or(0);
         let Some(set) = self.rrsets.get_mut(&(origin.to_owned(), "SOA".to_owned())) else { return };
         for (content, _) in &mut set.records {
             let mut parts: Vec<String> = content.split(' ').map(str::to_owned).collect();
             if let Some(serial) = parts.get_mut(2) {
-                *serial = serial.parse::<u32>().unwrap_or(0).wrapping_add(1).to_string();
+                let next = serial.parse::<u32>().unwrap_or(0).wrapping_add(1);
+                *serial = next.max(first).to_string();
             }
             *content = parts.join(" ");
         }

@@ -24,11 +24,11 @@ pub(super) fn answer(world: &World, now: i64, call: &Call) -> Answer {
         return answer;
     }
     let Some(rest) = call.path.strip_prefix("/api/v1/servers") else { return failed(call, 404, "Not Found") };
-    if call.method != "GET" {
-        return failed(call, 405, "Method Not Allowed");
-    }
     let rest = super::http::percent_decode(rest);
     let parts: Vec<&str> = rest.trim_start_matches('/').split('/').collect();
+    if call.method != "GET" {
+        return unwritten(names, call, &parts);
+    }
     match parts.as_slice() {
         [""] if rest.is_empty() => Answer::json(json!([server()])),
         ["localhost"] => Answer::json(server()),
@@ -53,7 +53,11 @@ fn failed(call: &Call, status: u16, reason: &str) -> Answer {
     if status == 422 || call.header("accept").is_some_and(|accept| accept.contains("application/json")) {
         return Answer::new(status, Payload::Json(json!({"error": reason})));
     }
-    let words = if status == 404 { "Not Found" } else { "Method Not Allowed" };
+    let words = match status {
+        400 => "Bad Request",
+        404 => "Not Found",
+        _ => "Method Not Allowed",
+    };
     Answer::new(status, Payload::Text("text/plain; charset=utf-8", words.to_owned()))
 }
 
@@ -70,16 +74,13 @@ fn inside(world: &World, now: i64, call: &Call, parts: &[&str]) -> Answer {
         ["statistics"] => statistics(world, now, call),
         ["config"] => Answer::json(config()),
         ["zones"] => zones(names, call),
-        ["zones", id, rest @ ..] => {
-            let dotted = if id.ends_with('.') { id.to_lowercase() } else { format!("{}.", id.to_lowercase()) };
-            match (names.zones.get_key_value(&dotted), rest) {
-                (None, _) => failed(call, 404, "Not Found"),
-                (Some((origin, zone)), []) => Answer::json(whole(origin, zone, call)),
-                (Some((_, zone)), ["metadata"]) => Answer::json(metadata(zone)),
-                (Some((_, zone)), ["metadata", kind]) => one_metadata(call, zone, kind),
-                _ => failed(call, 404, "Not Found"),
-            }
-        }
+        ["zones", id, rest @ ..] => match (zone(names, id), rest) {
+            (None, _) => failed(call, 404, "Not Found"),
+            (Some((origin, zone)), []) => Answer::json(whole(origin, zone, call)),
+            (Some((_, zone)), ["metadata"]) => Answer::json(metadata(zone)),
+            (Some((_, zone)), ["metadata", kind]) => one_metadata(call, zone, kind),
+            _ => failed(call, 404, "Not Found"),
+        },
         ["tsigkeys"] => Answer::json(names.keys.iter().map(|(name, key)| tsig(name, key, false)).collect()),
         ["tsigkeys", id] => match names.keys.get_key_value(id.trim_end_matches('.')) {
             Some((name, key)) => Answer::json(tsig(name, key, true)),
@@ -94,6 +95,26 @@ fn zones(names: &Names, call: &Call) -> Answer {
     let full = call.param("dnssec") != Some("false");
     let rows = names.zones.iter().filter(|(origin, _)| wanted.is_none_or(|name| name == origin.as_str()));
     Answer::json(rows.map(|(origin, zone)| row(origin, zone, full)).collect())
+}
+
+/// What is answered to a change, none of which is made.
+fn unwritten(names: &Names, call: &Call, parts: &[&str]) -> Answer {
+    let (code, reason) = match (parts, call.method.as_str()) {
+        (["localhost", "zones", id, ..], "PATCH" | "PUT" | "DELETE") if zone(names, id).is_none() => (404, "Not Found"),
+        (["localhost", "zones"], "POST") | (["localhost", "zones", _], "PATCH" | "PUT")
+            if serde_json::from_slice::<Value>(&call.body).is_err() =>
+        {
+            (400, "Bad Request")
+        }
+        _ => (405, "Method Not Allowed"),
+    };
+    failed(call, code, reason)
+}
+
+/// The zone of an id, whose dot may be missing.
+fn zone<'a>(names: &'a Names, id: &str) -> Option<(&'a String, &'a Zone)> {
+    let dotted = if id.ends_with('.') { id.to_lowercase() } else { format!("{}.", id.to_lowercase()) };
+    names.zones.get_key_value(&dotted)
 }
 
 /// A zone as the list shows it.

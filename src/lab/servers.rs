@@ -1,4 +1,5 @@
-//! The servers of the lab's second half: PowerDNS and the perimeter, each with an API and a DNS port.
+//! The servers of the lab's second half: PowerDNS and the perimeter, each with an API and a DNS port; check-ins; the
+//! registry.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -23,6 +24,10 @@ pub(super) struct Addresses {
     pub(super) opnsense: SocketAddr,
     /// The perimeter's resolver.
     pub(super) resolver: SocketAddr,
+    /// Check-ins.
+    pub(super) bootstrap: SocketAddr,
+    /// The registry.
+    pub(super) registry: SocketAddr,
 }
 
 /// A free port of loopback.
@@ -36,7 +41,7 @@ pub(super) async fn listen() -> Result<(TcpListener, SocketAddr), LabError> {
     Ok((listener, address))
 }
 
-/// Starts the servers of PowerDNS and the perimeter.
+/// Starts the servers of PowerDNS, the perimeter, check-ins and the registry.
 ///
 /// # Errors
 /// When a port cannot be had.
@@ -51,12 +56,17 @@ pub(super) async fn second_half(
     let (rules, opnsense) = listen().await?;
     let authority = dns::bind().await.map_err(failed())?;
     let cache = dns::bind().await.map_err(failed())?;
-    let at = Addresses { powerdns, authoritative: authority.address, opnsense, resolver: cache.address };
+    let (checkins, bootstrap) = listen().await?;
+    let (tenants, registry) = listen().await?;
+    let (authoritative, resolver) = (authority.address, cache.address);
+    let at = Addresses { powerdns, authoritative, opnsense, resolver, bootstrap, registry };
     let api = |api, listener, tls| tokio::spawn(http::serve(api, listener, tls, Arc::clone(shared), stopped.clone()));
     let dns = |sockets, role| tokio::spawn(dns::serve(sockets, role, Arc::clone(shared), stopped.clone()));
     servers.push(api(Api::PowerDns, names, None));
-    servers.push(api(Api::Opnsense, rules, Some(tls)));
+    servers.push(api(Api::Opnsense, rules, Some(tls.clone())));
+    servers.push(api(Api::Bootstrap, checkins, Some(tls.clone())));
+    servers.push(api(Api::Registry, tenants, Some(tls)));
     servers.push(dns(authority, dns::Role::Authoritative));
-    servers.push(dns(cache, dns::Role::resolver()));
+    servers.push(dns(cache, shared.resolver.clone()));
     Ok(at)
 }

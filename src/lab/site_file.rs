@@ -65,14 +65,14 @@ pub(super) fn text(world: &World, dir: &Path, url: &str, command: &[String]) -> 
     out
 }
 
-/// The sections of PowerDNS and the perimeter.
+/// The sections of PowerDNS, the perimeter and check-ins.
 pub(super) fn second_half(world: &World, dir: &Path, at: &Addresses) -> String {
     let path = |name: &str| quote(&dir.join(name).display().to_string());
     let networks = UPDATE_NETWORKS.iter().map(|network| quote(network)).collect::<Vec<_>>().join(", ");
     format!(
         "\n[powerdns]\nmode = \"api\"\nurl = \"http://{}\"\napi_key = {{ file = {} }}\ndns = \"{}\"\nnameserver = \
          {}\nupdate_networks = [{networks}]\n\n[opnsense]\nurl = \"https://{}\"\nkey = {{ file = {} }}\nsecret = {{ file \
-         = {} }}\nca_file = {}\ntransit = \"{TRANSIT}\"\n\n[resolvers]\nperimeter = \"{}\"\nask = \"{}\"\n",
+         = {} }}\nca_file = {}\ntransit = \"{TRANSIT}\"\n\n[resolvers]\nperimeter = \"{}\"\nask = \"{}\"\n\n[bootstrap]\nurl = \"https://{}\"\nca_file = {}\ncredential = {{ file = {} }}\n",
         at.powerdns,
         path("powerdns-key"),
         at.authoritative,
@@ -83,6 +83,9 @@ pub(super) fn second_half(world: &World, dir: &Path, at: &Addresses) -> String {
         path("ca.pem"),
         world.exit.transit_gateway,
         at.resolver,
+        at.bootstrap,
+        path("ca.pem"),
+        path("bootstrap-credential"),
     )
 }
 
@@ -105,7 +108,13 @@ pub(super) fn write_tree(shared: &Shared, ca_pem: &str, secret: &str) -> Result<
     write(&dir.join("proxmox-token"), &format!("{TOKEN_ID}={secret}\n"), 0o600)?;
     let world = shared.world();
     let (key, word) = &world.perimeter.credential;
-    for (name, text) in [("powerdns-key", &world.names.api_key), ("opnsense-key", key), ("opnsense-secret", word)] {
+    for (name, text) in [
+        ("powerdns-key", &world.names.api_key),
+        ("opnsense-key", key),
+        ("opnsense-secret", word),
+        ("bootstrap-credential", &world.boot.credential),
+        ("registry-token", &world.registry.token),
+    ] {
         write(&dir.join(name), &format!("{text}\n"), 0o600)?;
     }
     let program = shell_quote(&shared.program);

@@ -8,8 +8,10 @@ use std::net::Ipv4Addr;
 
 use serde_json::{Map, Value};
 
+use super::boot::Boot;
 use super::names::Names;
 use super::perimeter::Perimeter;
+use super::registry::Registry;
 use super::sdn::Sdn;
 
 /// A JSON object with its keys in order.
@@ -50,6 +52,10 @@ pub struct World {
     pub names: Names,
     /// OPNsense and its resolver.
     pub perimeter: Perimeter,
+    /// Check-ins.
+    pub boot: Boot,
+    /// The registry.
+    pub registry: Registry,
 }
 
 /// A hypervisor.

@@ -19,6 +19,11 @@ impl Running {
             Effect::Demand(demand) => self.feed.demand(demand),
             Effect::Copy(text) => self.copy(&text),
             Effect::Edit { text, suffix } => self.edit(&text, suffix),
+            Effect::Resolve { id, target } => {
+                let picture = std::sync::Arc::clone(&self.pictures.borrow());
+                self.probes.resolve(id, target, picture, &self.clock);
+            }
+            Effect::StopResolve => self.probes.stop(),
             Effect::WakeAt(at) => self.wake = Some(at),
             Effect::Title(text) => {
                 let charset = if self.model.look.glyphs.ascii { Charset::Ascii } else { Charset::Unicode };

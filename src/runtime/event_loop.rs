@@ -10,6 +10,7 @@ use jiff::Timestamp;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
+use super::probes::Probes;
 use crate::console::{Model, Msg, start, update, view};
 use crate::inventory::Inventory;
 use crate::inventory::feed::{Clock, Feed};
@@ -54,8 +55,9 @@ pub(super) struct Running {
     pub(super) terminal: terminal::Session,
     pub(super) wake: Option<Timestamp>,
     pub(super) end: Option<End>,
+    pub(super) probes: Probes,
     signals: Signals,
-    pictures: watch::Receiver<Arc<Inventory>>,
+    pub(super) pictures: watch::Receiver<Arc<Inventory>>,
     dirty: bool,
     /// Whether the operator waits for the next frame.
     urgent: bool,
@@ -70,6 +72,8 @@ enum Event {
     Signal(Signal),
     Input(Option<std::io::Result<Input>>),
     Picture,
+    /// Something came of a question.
+    Heard(Msg),
     Wake,
     Frame,
     Panic,
@@ -97,6 +101,7 @@ pub async fn run(session: Session) -> Result<End, TerminalError> {
         terminal,
         wake: None,
         end: None,
+        probes: Probes::new(),
         signals,
         dirty: true,
         urgent: false,
@@ -148,6 +153,7 @@ impl Running {
             signal = self.signals.next() => Event::Signal(signal),
             input = self.terminal.input() => Event::Input(input),
             Ok(()) = self.pictures.changed() => Event::Picture,
+            heard = self.probes.next() => Event::Heard(heard),
             () = until(wake, &clock) => Event::Wake,
             () = tokio::time::sleep_until(due), if self.dirty => Event::Frame,
         }
@@ -160,6 +166,7 @@ impl Running {
             signal = self.signals.next() => Some(Event::Signal(signal)),
             input = self.terminal.input() => Some(Event::Input(input)),
             Ok(()) = self.pictures.changed() => Some(Event::Picture),
+            heard = self.probes.next() => Some(Event::Heard(heard)),
             () = std::future::ready(()) => None,
         }
     }
@@ -169,6 +176,7 @@ impl Running {
             Event::Frame => {}
             Event::Panic => self.end = Some(End::Panicked),
             Event::Wake => self.dirty = true,
+            Event::Heard(heard) => self.fold(heard),
             Event::Picture => {
                 let picture = Arc::clone(&self.pictures.borrow_and_update());
                 self.fold(Msg::Inventory(picture));

@@ -3,5 +3,6 @@
 pub mod clock;
 mod effects;
 mod event_loop;
+mod probes;
 
 pub use event_loop::{End, Session, run};

@@ -32,7 +32,7 @@ pub struct Site {
     pub opnsense: Option<OpnsenseSite>,
     /// Resolvers; `None` = off.
     pub resolvers: Option<ResolversSite>,
-    /// Bootstrap service; `None` = off.
+    /// Where check-ins are read; `None` = off.
     pub bootstrap: Option<BootstrapSite>,
     /// Registry; `None` = rebuilt from the fabric.
     pub registry: Option<RegistrySite>,
@@ -222,13 +222,18 @@ pub struct ResolversSite {
 
 /// `[bootstrap]`.
 #[derive(Debug, Clone, PartialEq)]
-pub struct BootstrapSite {
-    /// Origin.
-    pub url: String,
-    /// Trust.
-    pub trust: Trust,
-    /// Operator credential.
-    pub credential: SecretSource,
+pub enum BootstrapSite {
+    /// A service that lists its records.
+    Api {
+        /// Origin.
+        url: String,
+        /// Trust.
+        trust: Trust,
+        /// Operator credential.
+        credential: SecretSource,
+    },
+    /// A file of records, one JSON object a line.
+    File(PathBuf),
 }
 
 /// `[registry]`.

@@ -81,7 +81,8 @@ impl PlacesError {
     }
 }
 
-const NO_SITE: &str = "docs/configuration.md has one to start from; `deevnet-console demo` needs none";
+const NO_SITE: &str =
+    "`deevnet-console init` writes one; docs/configuration.md has one to start from; `deevnet-console demo` needs none";
 
 fn shown(path: &Path) -> String {
     printable(&path.display().to_string())

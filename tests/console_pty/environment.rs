@@ -73,7 +73,7 @@ fn dead_back_ends_hold_nothing_up() {
     let home = Home::new();
     let mut pty = home.console(&["--site", &home.dead_site()]).start();
     pty.wait_for("? help");
-    pty.press("gs", "[Sources · 5]");
+    pty.press("gs", "[Sources · 6]");
     pty.press("gt", "[Tenants");
     pty.press("?", "[Keys");
     pty.send(b"\x1b");

@@ -42,7 +42,7 @@ fn every_screen_by_its_keys() {
     for (keys, text) in [
         ("go", "[Needs a human now · 0]"),
         ("gf", "[Members · 2]"),
-        ("gs", "[Sources · 5]"),
+        ("gs", "[Sources · 6]"),
         ("ga", "[Tasks"),
         ("gt", "[Tenants 6/62]"),
     ] {
@@ -95,8 +95,11 @@ fn a_terminal_that_is_too_small_loses_nothing() {
     let mut pty = demo(&home);
     pty.press("jj", "▸ 3 greenhse");
     pty.wait_for("Workloads · greenhse · 10");
+    pty.wait_for("must not exist: ✓");
+    // The clock and the perimeter's counters may move meanwhile.
+    let still = |pty: &Pty| pty.text().lines().skip(1).take(20).collect::<Vec<_>>().join("\n");
     pty.drain();
-    let before = pty.text();
+    let before = still(&pty);
     pty.resize(20, 5);
     pty.wait_for("This window");
     assert!(!pty.text().contains("greenhse"), "{}", pty.text());
@@ -107,7 +110,7 @@ fn a_terminal_that_is_too_small_loses_nothing() {
     pty.wait_for("▸ 3 greenhse");
     pty.wait_for("? help");
     pty.drain();
-    assert_eq!(pty.text(), before);
+    assert_eq!(still(&pty), before);
     leave(pty);
 }
 

@@ -16,6 +16,22 @@ pub const VERSION: u32 = 2;
 /// Where a node has it installed.
 pub const INSTALL_PATH: &str = "/usr/local/sbin/deevnet-exit-node";
 
+/// Group whose members may run the installed helper as root.
+pub const GROUP: &str = "deevnet";
+
+/// The line in sudoers that gives [`GROUP`] the helper and nothing else.
+pub const SUDOERS: &str = "%deevnet ALL=(root) NOPASSWD: /usr/local/sbin/deevnet-exit-node";
+
+/// What installs the helper, line by line, as root on the node with `helper.sh` of this version beside;
+/// `docs/exit-node-access.md` says the same.
+pub const INSTALL: [&str; 5] = [
+    "install -o root -g root -m 0755 helper.sh /usr/local/sbin/deevnet-exit-node",
+    "groupadd -f deevnet",
+    "echo '%deevnet ALL=(root) NOPASSWD: /usr/local/sbin/deevnet-exit-node' > /etc/sudoers.d/deevnet-exit-node",
+    "chmod 0440 /etc/sudoers.d/deevnet-exit-node",
+    "visudo -c",
+];
+
 /// The command line that is run on the node, word by word.
 pub const COMMAND: [&str; 5] = ["sh", "-s", "--", "read", "-"];
 
@@ -110,6 +126,8 @@ mod tests {
         assert!(SCRIPT.contains(&format!("\nINSTALLED={INSTALL_PATH}\n")));
         assert!(SCRIPT.contains(&format!("\nMAX_LOOKUPS={MAX_LOOKUPS}\n")));
         assert!(SCRIPT.contains(&format!("\nMAX_QUESTIONS={}\n", super::super::MAX_QUESTIONS)));
+        assert!(INSTALL.iter().any(|line| line.contains(SUDOERS)) && SUDOERS.ends_with(INSTALL_PATH));
+        assert!(SUDOERS.starts_with(&format!("%{GROUP} ")));
         assert!(SCRIPT.ends_with(LAST_LINE), "a cut script must not run: main is called by its last line");
         assert_eq!(SCRIPT.matches("\nmain \"$@\"").count(), 1);
     }

@@ -13,18 +13,24 @@ use super::trust::PinMismatch;
 
 /// The kind of `error`. `connect_limit` is what a timed-out connect exceeded; `answered` says that a status line came.
 pub(super) fn classify(error: &reqwest::Error, connect_limit: Duration, answered: bool) -> Kind {
-    let mut last = error.to_string();
-    for cause in Chain(Some(error)) {
-        if let Some(kind) = by_cause(cause, answered) {
-            return kind;
-        }
-        last = cause.to_string();
+    if let Some(kind) = known(error, answered) {
+        return kind;
     }
+    let last = Chain(Some(error)).last().map_or_else(|| error.to_string(), ToString::to_string);
     if error.is_timeout() {
         let phase = if error.is_connect() { Phase::Connect } else { Phase::Answer };
         return Kind::TimedOut { phase, limit: connect_limit };
     }
     Kind::Other(clean(&last))
+}
+
+/// The kind of an error of a plain socket or of TLS on it.
+pub(super) fn of_io(error: &io::Error) -> Kind {
+    known(error, false).unwrap_or_else(|| Kind::Other(clean(&error.to_string())))
+}
+
+fn known(error: &(dyn StdError + 'static), answered: bool) -> Option<Kind> {
+    Chain(Some(error)).find_map(|cause| by_cause(cause, answered))
 }
 
 fn by_cause(cause: &(dyn StdError + 'static), answered: bool) -> Option<Kind> {
@@ -64,7 +70,7 @@ fn broken(answered: bool, why: &str) -> Kind {
     if answered { Kind::Broken(clean(why)) } else { Kind::ClosedBeforeAnswer }
 }
 
-fn tls_fault(error: &rustls::Error) -> TlsFault {
+pub(super) fn tls_fault(error: &rustls::Error) -> TlsFault {
     match error {
         rustls::Error::InvalidCertificate(fault) => certificate_fault(fault),
         rustls::Error::InvalidMessage(_) => TlsFault::NotTls,

@@ -3,14 +3,18 @@
 //! HTTP/1 only, no redirects, no proxy from the environment, no process-wide TLS default. A body is read up to a cap,
 //! a request ends by a deadline, and only an idempotent read whose connection died before any answer is sent again.
 
+mod certificate;
 mod classify;
 mod error;
+mod look;
 mod record;
 mod text;
 mod transport;
 mod trust;
 
+pub use certificate::Certificate;
 pub use error::{HttpError, Kind, Phase, TlsFault};
+pub use look::{ClockSeen, HttpSeen, Look, TlsSeen, Wait, look};
 pub use record::{Exchange, Recorder};
 pub use text::{clean, clean_block};
 pub use transport::{HttpClient, Limits, Request, Response};

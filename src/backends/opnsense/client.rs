@@ -18,7 +18,7 @@ use super::endpoints::Endpoint;
 use super::error::Error;
 use super::version::{Release, Version};
 use super::wire::{Read, Row};
-use crate::backends::http::{HttpClient, Limits, Request, clean};
+use crate::backends::http::{Access, HttpClient, Limits, Request, clean};
 use crate::site::model::OpnsenseSite;
 
 /// Rows asked for at once. A page of this size holds every list of a site many times over.
@@ -197,6 +197,20 @@ impl Client {
     /// Waits until the next poll may start: at least [`Pace::polls`] after the one before, whichever clone began it.
     pub async fn begin_poll(&self) {
         self.shared.polls.wait().await;
+    }
+
+    /// Whether this key may use `endpoint`: one request for one row at most, whose content is not looked at.
+    ///
+    /// # Errors
+    /// [`Error::Denied`] where a privilege is missing, and any other [`Error`]; [`Error::BadId`] for an endpoint that
+    /// needs an id, and for one that does more than read: nothing is sent then.
+    pub async fn may_use(&self, endpoint: &'static Endpoint) -> Result<(), Error> {
+        if endpoint.access != Access::Read {
+            return Err(Error::BadId { what: "endpoint to try", value: endpoint.path.to_owned() });
+        }
+        let call = Call::new(endpoint);
+        let call = if endpoint.body.is_empty() { call } else { call.page(1, 1, "") };
+        self.call(call).await.map(drop)
     }
 
     /// The version, where it has been found out already.

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::client::{Call, Client};
 use super::endpoints;
 use super::error::Error;
-use super::model::{ClusterNode, ClusterStatus, NodeResource, NodeZone, Permissions, Resources, Version, Vm};
+use super::model::{ClusterNode, ClusterStatus, NodeResource, NodeZone, Permissions, Resources, Storage, Version, Vm};
 use super::wire::{Row, Unreadable};
 
 impl Client {
@@ -104,10 +104,21 @@ fn resources(data: &Value) -> Result<Resources, Unreadable> {
             "node" => read.nodes.push(node_resource(&row)?),
             // `network/N/zone/Z` from 9.1 on, `sdn/N/Z` before.
             "network" | "sdn" => read.zones.extend(zone(&row)?),
+            "storage" => read.storages.push(storage(&row)?),
             _ => {}
         }
     }
     Ok(read)
+}
+
+fn storage(row: &Row<'_>) -> Result<Storage, Unreadable> {
+    let content = row.text("content")?.unwrap_or_default();
+    Ok(Storage {
+        storage: row.need_text("storage")?,
+        node: row.need_text("node")?,
+        status: row.text("status")?,
+        content: content.split(',').filter(|c| !c.is_empty()).map(str::to_owned).collect(),
+    })
 }
 
 /// A zone row; `None` for a fabric row.

@@ -149,6 +149,13 @@ const fn agent(path: &'static str) -> Endpoint {
     get(path, &[], "/vms/{vmid}", &["VM.GuestAgent.Audit", "VM.GuestAgent.Unrestricted"], Refused)
 }
 
+/// By what [`RESOURCES`] filters its storages, which it lists beside guests.
+pub static STORAGE: Privilege = Privilege {
+    path: "/storage/{storage}",
+    any_of: &["Datastore.Audit", "Datastore.AllocateSpace"],
+    without: Filtered,
+};
+
 /// All of them.
 pub static ALL: [&Endpoint; 27] = [
     &VERSION,

@@ -163,6 +163,19 @@ pub struct NodeVnet {
     pub message: Option<String>,
 }
 
+/// A storage as one node has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Storage {
+    /// Storage id.
+    pub storage: String,
+    /// Node id.
+    pub node: String,
+    /// `available`, `unknown`, …
+    pub status: Option<String>,
+    /// What it may hold: `images`, `iso`, …
+    pub content: Vec<String>,
+}
+
 /// `GET /cluster/resources`, the parts used.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Resources {
@@ -172,6 +185,8 @@ pub struct Resources {
     pub nodes: Vec<NodeResource>,
     /// Zones per node; about 10 s old (§7).
     pub zones: Vec<NodeZone>,
+    /// Storages per node; those for which the token holds [`super::endpoints::STORAGE`].
+    pub storages: Vec<Storage>,
 }
 
 /// How a configured SDN object stands to the applied one (§5).

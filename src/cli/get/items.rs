@@ -7,9 +7,10 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
+use crate::backends::registry::Step;
 use crate::inventory::{
-    Answer, Fact, FieldDiff, Flow, GapKind, Inventory, Layer, Origin, PendingEdit, RecordRow, Seen, Tenant, VnetRow,
-    Vrf, Workload,
+    Answer, CheckInEvent, CheckInRow, Class, Fact, FieldDiff, Flow, GapKind, Inventory, LastReport, Layer, Origin,
+    Owner, PendingEdit, RecordRow, Registration, Seen, Tenant, VnetRow, Vrf, Workload,
 };
 
 /// Puts a value, or `null` and the reason.
@@ -30,6 +31,8 @@ impl Item {
     fn seen<T>(mut self, key: &'static str, value: &Seen<T>, show: impl FnOnce(&T) -> Value) -> Self {
         let shown = match value {
             Ok(v) => show(v),
+            // What the site does not have is nothing that is not known.
+            Err(gap) if gap.kind == GapKind::Off => Value::Null,
             Err(gap) => {
                 self.unknown.insert(key, gap.why.to_string());
                 Value::Null
@@ -49,6 +52,29 @@ fn diffs(list: &[FieldDiff]) -> Value {
     json!(list)
 }
 
+/// `null` = not known.
+fn owner(owner: &Owner) -> Value {
+    match owner {
+        Owner::Console => json!("console"),
+        Owner::Registry(_) => json!("registry"),
+        Owner::Unregistered => json!("unregistered"),
+        Owner::Unknown(_) => Value::Null,
+    }
+}
+
+fn registered(r: &Registration) -> Value {
+    let step = |s: &Step| json!({ "name": s.name, "ok": s.ok, "updated_at": s.updated_at.map(|t| t.to_string()) });
+    json!({
+        "status": r.entry.status.word(),
+        "outcome": r.entry.outcome,
+        "index": r.entry.index,
+        "egress": r.egress.as_ref().ok(),
+        "secrets_stored": r.entry.secrets_stored,
+        "steps": r.entry.steps.as_ref().map(|all| all.iter().map(step).collect::<Vec<_>>()),
+        "absent_from_fabric": r.only,
+    })
+}
+
 /// A tenant.
 pub(super) fn tenant(t: &Tenant) -> Value {
     let mut presence = Map::new();
@@ -64,7 +90,14 @@ pub(super) fn tenant(t: &Tenant) -> Value {
         }
         all.extend(&layer.diffs);
     }
+    if let Owner::Unknown(gap) = &t.owner {
+        unknown.insert("owner", gap.why.to_string());
+    }
+    let registration = t.owner.registration();
+    all.extend(registration.iter().flat_map(|r| &r.diffs));
     json!({
+        "owner": owner(&t.owner),
+        "registry": registration.map(registered),
         "name": t.name,
         "index": t.index,
         "drill": t.drill,
@@ -115,6 +148,7 @@ pub(super) fn workload(w: &Workload) -> Value {
     .seen("uuid", &w.uuid, text)
     .seen("pending", &w.pending, |p| json!(p))
     .seen("agent", &w.agent, |a| json!(a))
+    .seen("checkin", &w.checkin, |m| json!({ "state": m.class, "word": m.word }))
     .done()
 }
 
@@ -279,6 +313,36 @@ pub(super) fn pending(e: &PendingEdit) -> Value {
     json!({ "kind": e.kind, "id": e.id, "tenant": e.tenant, "change": e.change, "what": e.what, "by": e.by })
 }
 
+/// A check-in.
+pub(super) fn checkin(c: &CheckInRow) -> Value {
+    let report = |r: &LastReport| {
+        let status = if r.error.is_some() { "error" } else { "ok" };
+        json!({ "at": r.at.to_string(), "phase": r.phase, "status": status, "code": r.error, "detail": r.detail,
+                "from": r.from })
+    };
+    let event = |e: &CheckInEvent| json!({ "at": e.at.to_string(), "what": e.what, "state": e.class, "text": e.text });
+    let mut item = Item::new(json!({
+        "tenant": c.tenant,
+        "workload": c.workload,
+        "vmid": c.vmid,
+        "state": c.state,
+        "class": c.class,
+        "word": c.word,
+        "since": c.since.map(|t| t.to_string()),
+        "declared": c.declared,
+        "applied": c.applied,
+        "token": { "kid": c.kid, "words": c.token, "expires_at": c.token_expires.map(|t| t.to_string()) },
+        "instance": c.instance,
+        "last_report": c.last_report.as_ref().map(report),
+        "next": c.next,
+        "events": c.events.iter().map(event).collect::<Vec<_>>(),
+    }));
+    if c.class == Class::Unknown {
+        item.unknown.insert("state", "the list of check-ins has holes".to_owned());
+    }
+    item.done()
+}
+
 /// Whether an item belongs to `tenant`; a rule, whether it touches its traffic.
 pub(super) fn of_tenant(inv: &Inventory, kind: super::Kind, item: &Value, tenant: &str) -> bool {
     if kind == super::Kind::Rules {
@@ -299,6 +363,7 @@ pub(super) fn all(inv: &Inventory, kind: super::Kind) -> Seen<Vec<Value>> {
         Kind::Snat => known(inv.tenants_gap.as_ref(), &inv.vrfs, snat),
         Kind::Vnets => known(inv.tenants_gap.as_ref(), &inv.vnets, vnet),
         Kind::Workloads => known(inv.workloads_gap.as_ref(), &inv.workloads, workload),
+        Kind::Checkins => known(inv.checkins_gap.as_ref(), &inv.checkins, checkin),
         Kind::Records => known(inv.records_gap.as_ref().or(inv.tenants_gap.as_ref()), &inv.records, record),
         Kind::Rules => known(inv.rules_gap.as_ref(), &inv.rules, perimeter::rule),
         Kind::Forwards => known(inv.forwards_gap.as_ref(), &inv.forwards, perimeter::forward),

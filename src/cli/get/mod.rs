@@ -15,7 +15,7 @@ use super::print;
 use super::{Code, Failure, open};
 use crate::backends::proxmox::model::Change;
 use crate::inventory::feed::Feed;
-use crate::inventory::{Demand, Gap, GapKind, Inventory, Seen, SourceId, SourceStatus, VnetRow};
+use crate::inventory::{Demand, Gap, GapKind, Inventory, Owner, Seen, SourceId, SourceStatus, VnetRow};
 use crate::runtime::clock;
 
 /// Runs the verb.
@@ -39,10 +39,12 @@ pub(super) fn run(
 /// Sources a kind is made of.
 const fn sources(kind: Kind) -> &'static [SourceId] {
     match kind {
-        Kind::Tenants => &[SourceId::Pve, SourceId::Exit, SourceId::Dns, SourceId::Fw],
+        Kind::Tenants => &SourceId::ALL,
         Kind::Vrfs | Kind::Snat => &[SourceId::Pve, SourceId::Exit],
-        Kind::Vnets | Kind::Workloads | Kind::Pending => &[SourceId::Pve],
+        Kind::Vnets | Kind::Pending => &[SourceId::Pve],
+        Kind::Workloads => &[SourceId::Pve, SourceId::Boot],
         Kind::Records => &[SourceId::Dns, SourceId::Pve],
+        Kind::Checkins => &[SourceId::Boot, SourceId::Pve],
         Kind::Rules => &[SourceId::Fw],
         Kind::Forwards => &[SourceId::Fw, SourceId::Pve],
         Kind::Sources => &SourceId::ALL,
@@ -64,6 +66,8 @@ fn complete(inv: &Inventory, kind: Kind) -> bool {
     }
     match kind {
         Kind::Workloads => !inv.workloads.iter().any(|w| unread(&w.address) || unread(&w.pending)),
+        // Whose machine reported is known by its UUID.
+        Kind::Checkins => !inv.workloads.iter().any(|w| unread(&w.uuid)),
         Kind::Tenants => {
             !inv.workloads.iter().any(|w| unread(&w.address))
                 && !inv.vnets.iter().any(|v| unread(&v.subnets))
@@ -196,14 +200,21 @@ fn items(inv: &Inventory, kind: Kind, tenant: Option<&str>) -> Result<Seen<Vec<V
 
 fn document(inv: &Inventory, kind: Kind, list: &Seen<Vec<Value>>, now: Timestamp) -> Value {
     let states = source_states(inv, now);
-    let items = if kind == Kind::Sources { states.clone() } else { json!(list.as_ref().ok()) };
+    let items = match list {
+        _ if kind == Kind::Sources => states.clone(),
+        // What the site does not have has no items, which is known.
+        Err(gap) if gap.kind == GapKind::Off => json!([]),
+        list => json!(list.as_ref().ok()),
+    };
     let mut document = json!({
         "schema": format!("deevnet-console/get-{}/v1", kind.word()),
         "at": now.to_string(),
         "sources": states,
         "items": items,
     });
-    if let (Err(gap), Some(map)) = (list, document.as_object_mut()) {
+    if let (Err(gap), Some(map)) = (list, document.as_object_mut())
+        && gap.kind != GapKind::Off
+    {
         map.insert("unknown".to_owned(), json!(gap.why.to_string()));
     }
     document
@@ -233,7 +244,8 @@ fn code(inv: &Inventory, kind: Kind, list: &Seen<Vec<Value>>, now: Timestamp) ->
         unknown.is_some_and(|u| u.keys().any(|key| key != items::NEEDS_TWO_SAMPLES))
     };
     let off = |item: &Value| kind == Kind::Tenants && only_off(inv, item);
-    let unknown = list.as_ref().map_or(true, |items| items.iter().any(|i| holes(i) && !off(i)));
+    let unknown =
+        list.as_ref().map_or_else(|gap| gap.kind != GapKind::Off, |items| items.iter().any(|i| holes(i) && !off(i)));
     // Those of a VNet that is being deleted go with it.
     let hidden = |v: &VnetRow| v.subnets.is_err() && v.change != Change::Deleted;
     let unknown = unknown || kind == Kind::Pending && inv.vnets.iter().any(hidden);
@@ -244,6 +256,7 @@ fn code(inv: &Inventory, kind: Kind, list: &Seen<Vec<Value>>, now: Timestamp) ->
 fn only_off(inv: &Inventory, item: &Value) -> bool {
     let name = item.get("name").and_then(Value::as_str).unwrap_or_default();
     inv.tenant(name)
+        .filter(|t| !matches!(t.owner, Owner::Unknown(_)))
         .is_some_and(|t| t.layers.all().iter().all(|(_, _, l)| l.gap.as_ref().is_none_or(|g| g.kind == GapKind::Off)))
 }
 
@@ -272,6 +285,47 @@ mod tests {
         s.pve.sdn.as_mut().unwrap().subnets.remove("radio0");
         s.pve.subnet_gaps.insert("radio0".into(), Gap::new(GapKind::Failed, "no sense in it"));
         assert_eq!(shown(&s.join()), (true, Code::Unknown), "never to be known");
+    }
+
+    #[test]
+    fn check_ins_off_are_known_and_old_or_broken_ones_are_not() {
+        let shown = |sample: Sample, tenant: Option<&str>| {
+            let mut out = Vec::new();
+            let inv = sample.join();
+            let code = show(&mut out, &inv, Kind::Checkins, tenant, Format::Json, now()).expect("a document");
+            let json: Value = serde_json::from_slice(&out).expect("JSON");
+            (code, json["items"].clone())
+        };
+        let (code, items) = shown(Sample::healthy(), Some("eds"));
+        let all = items.as_array().expect("items");
+        assert_eq!((code, all.len()), (Code::Ok, 2));
+        assert!(all.iter().all(|i| i["tenant"] == "eds" && i["state"] == "applied"), "{items}");
+        let mut s = Sample::healthy();
+        s.boot.records = Err(Gap::new(GapKind::Off, "offers no check-ins"));
+        assert_eq!(shown(s, None), (Code::Ok, json!([])), "an API without check-ins is known to have none");
+        let mut s = Sample::healthy();
+        s.fail(SourceId::Boot, GapKind::NoAnswer, "no answer", true);
+        assert_eq!(shown(s, None).0, Code::Unknown, "old");
+        let mut s = Sample::healthy();
+        s.boot.holes = Some(Gap::new(GapKind::Failed, "line 3"));
+        let (code, items) = shown(s, Some("radio"));
+        assert_eq!((code, &items[0]["unknown"]["state"]), (Code::Unknown, &json!("the list of check-ins has holes")));
+    }
+
+    #[test]
+    fn an_owner_that_is_not_known_ends_with_3() {
+        use crate::inventory::testing::registry::{all, with_registry};
+        let shown = |sample: Sample| {
+            let inv = sample.join();
+            let list = items(&inv, Kind::Tenants, None).expect("items");
+            let first = list.as_ref().map(|l| l[0]["owner"].clone()).unwrap_or_default();
+            (code(&inv, Kind::Tenants, &list, now()), first)
+        };
+        assert_eq!(shown(Sample::healthy()), (Code::Ok, json!("console")));
+        let mut s = with_registry(Sample::healthy(), all());
+        assert_eq!(shown(with_registry(Sample::healthy(), all())), (Code::Ok, json!("registry")));
+        s.fail(SourceId::Registry, GapKind::NoAnswer, "no answer", true);
+        assert_eq!(shown(s), (Code::Unknown, Value::Null));
     }
 
     fn ends(sample: Sample, at: Timestamp) -> Code {

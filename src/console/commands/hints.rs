@@ -81,6 +81,7 @@ fn on_screen(model: &Model) -> Vec<Wish> {
             }
             out.extend([("edit", "in $EDITOR"), ("copy", "copy"), ("page-down", "page"), ("actions", "actions")]);
         }
+        Screen::Resolve { .. } => out = of_question(model),
         screen => {
             out.push(("open", if matches!(screen, Screen::Overview) { "go to it" } else { "open" }));
             if super::super::nav::stops(model).len() > 1 {
@@ -102,7 +103,10 @@ fn on_screen(model: &Model) -> Vec<Wish> {
             out.push(if matches!(screen, Screen::List { .. }) { ("sort", "sort") } else { ("zoom", "zoom") });
         }
     }
-    out.extend([("refresh", "refresh"), ("help", "help")]);
+    if !matches!(model.screen(), Screen::Resolve { .. }) {
+        out.push(("refresh", "refresh"));
+    }
+    out.push(("help", "help"));
     let ready = |(line, _): &Wish| super::parse(line).is_ok_and(|(c, _)| c.availability(model).reason().is_none());
     out.retain(ready);
     if out.len() > MOST {
@@ -112,6 +116,17 @@ fn on_screen(model: &Model) -> Vec<Wish> {
         out.extend(help);
     }
     out
+}
+
+fn of_question(model: &Model) -> Vec<Wish> {
+    let open = model.question.as_ref().is_some_and(crate::console::resolve::Question::is_open);
+    vec![
+        ("back", if open { "give up" } else { "back" }),
+        ("refresh", "ask again"),
+        ("copy", "copy as Markdown"),
+        ("command", "resolve NAME TYPE"),
+        ("page-down", "page"),
+    ]
 }
 
 fn keyed(model: &Model, mode: Mode, wishes: &[Wish]) -> Vec<(String, String)> {

@@ -1,7 +1,7 @@
 //! The table itself.
 
 use super::availability as can;
-use super::run::{lists, moving, places, row, system};
+use super::run::{lists, moving, places, probes, row, system};
 use super::{Arg, ArgKind, Call, Command, Danger, Group};
 use crate::console::model::Model;
 use crate::console::msg::Effect;
@@ -95,6 +95,15 @@ pub static COMMANDS: &[Command] = &[
         row::copy,
     )
     .taking(&[may("EXTENT", ArgKind::Extent)]),
+    look(
+        Group::Here,
+        "resolve-row",
+        "resolve its name",
+        "Asks every vantage point for the name of the selected row: a workload's address, a record, the SOA of a zone, of \
+         a forward or of a tenant.",
+        can::resolve,
+        row::resolve,
+    ),
     look(
         Group::Here,
         "actions",
@@ -289,6 +298,16 @@ pub static COMMANDS: &[Command] = &[
         places::workload,
     )
     .taking(&[needs("WORKLOAD", ArgKind::Workload)]),
+    look(
+        Group::Go,
+        "resolve",
+        "one name, every vantage point",
+        "Asks the authority, the perimeter, the substrate, the tenant's VRF and this host for a name, a workload as \
+         tenant/name, or an address, all at the same moment. Esc gives up on who does not answer.",
+        can::picture,
+        probes::resolve,
+    )
+    .taking(&[needs("NAME", ArgKind::Workload), may("TYPE", ArgKind::RecordType)]),
     list("tenants", "tenants", "All tenants at full width."),
     list_of_tenant("vrfs", "VRF & egress", "VRF and egress of all tenants, or of one, with live counters."),
     list_of_tenant("vrf-facts", "VRF facts", "The facts of all VRFs, or of one tenant's."),

@@ -6,7 +6,7 @@ use serde_json::json;
 use super::Sheet;
 use crate::backends::exit_node::model::SnatRule;
 use crate::console::widgets::format;
-use crate::inventory::{Inventory, SubnetRow, Tenant, TenantStatus, VnetRow, Vrf};
+use crate::inventory::{Class, Inventory, Owner, SubnetRow, Tenant, TenantStatus, VnetRow, Vrf};
 
 const fn status(status: TenantStatus) -> &'static str {
     match status {
@@ -17,9 +17,48 @@ const fn status(status: TenantStatus) -> &'static str {
     }
 }
 
+/// Who owns the tenant, and what the registry says of it.
+fn owner(sheet: &mut Sheet, t: &Tenant) {
+    if let Owner::Unknown(gap) = &t.owner {
+        sheet.gap("owner", "owner", gap);
+        return;
+    }
+    sheet.fact("owner", "owner", t.owner.word());
+    let Some(registration) = t.owner.registration() else { return };
+    let entry = &registration.entry;
+    sheet.head("In the registry");
+    sheet.say("Shown and diagnosed here, never written.");
+    sheet.fact("registry_status", "status", entry.status.word());
+    sheet.maybe("registry_outcome", "outcome", entry.outcome.as_deref());
+    sheet.maybe("registry_index", "index", entry.index);
+    sheet.seen("registry_egress", "way out", &registration.egress, |on| {
+        (if *on { "listed" } else { "not listed" }.to_owned(), json!(on))
+    });
+    if entry.secrets_stored == Some(false) {
+        sheet.row("secrets", "the registry cannot read its copies", Some(Class::Warning));
+    }
+    sheet.data("registry_secrets_stored", json!(entry.secrets_stored));
+    let steps = entry.steps.as_deref();
+    if steps.is_none() {
+        sheet.row("steps", "not in its list", None);
+    }
+    for step in steps.unwrap_or_default() {
+        let (word, class) = if step.ok { ("done", Class::Fine) } else { ("failed", Class::Fault) };
+        sheet.row(&step.name, word, Some(class));
+    }
+    let value = |s: &crate::backends::registry::Step| json!({ "name": s.name, "ok": s.ok, "updated_at": s.updated_at });
+    sheet.data("registry_steps", json!(steps.map(|all| all.iter().map(value).collect::<Vec<_>>())));
+    for d in &registration.diffs {
+        let words = format!("the registry has {}, the fabric {}", d.observed, d.expected);
+        sheet.row(&d.field, &words, Some(Class::Differs));
+    }
+    sheet.data("registry_differs", json!(registration.diffs));
+}
+
 pub(super) fn tenant(inv: &Inventory, t: &Tenant) -> Sheet {
     let mut sheet = Sheet::new("tenant", &t.name);
     sheet.fact("status", "status", status(t.status));
+    owner(&mut sheet, t);
     sheet.head("Derived from the index");
     sheet.fact("index", "index", t.index).fact("drill", "for drills", t.drill);
     sheet.fact("vrf_vni", "VRF VNI", t.vrf_vni).fact("vnet_vni", "first VNet VNI", t.vnet_vni);

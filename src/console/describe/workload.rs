@@ -28,6 +28,7 @@ pub(super) fn workload(inv: &Inventory, w: &Workload, now: Timestamp) -> Sheet {
     sheet.seen("pending", "at a cold start", &w.pending, |all| {
         (if all.is_empty() { "–".to_owned() } else { all.join(", ") }, json!(all))
     });
+    sheet.seen("checkin", "check-in", &w.checkin, |m| (m.word.to_string(), json!(m.word)));
     sheet.head("Names at the authority");
     name(&mut sheet, "name_a", "A", &w.names.a);
     name(&mut sheet, "name_ptr", "PTR", &w.names.ptr);

@@ -4,6 +4,7 @@
 //! are drawn; nothing here is stored.
 
 mod attention;
+mod checkins;
 mod forwards;
 mod members;
 mod pending;
@@ -13,12 +14,12 @@ mod rules;
 mod sources;
 mod tasks;
 mod tenants;
-mod unread;
 mod vnets;
 mod vrf_facts;
 mod vrfs;
 mod workloads;
 
+pub use checkins::{meaning, not_tested};
 pub use forwards::where_to;
 pub use rules::{action, direction, kind as rule_kind, left_out, pane_only, touches};
 pub use tenants::{layer_cell, status_now};
@@ -56,7 +57,7 @@ pub const fn def(id: ListId) -> &'static ListDef {
         ListId::Vnets => &vnets::DEF,
         ListId::Workloads => &workloads::DEF,
         ListId::Records => &records::DEF,
-        ListId::Checkins => &unread::CHECKINS,
+        ListId::Checkins => &checkins::DEF,
         ListId::Rules => &rules::DEF,
         ListId::Forwards => &forwards::DEF,
         ListId::Attention => &attention::DEF,

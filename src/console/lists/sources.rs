@@ -1,4 +1,4 @@
-//! The five sources with their errors.
+//! The sources with their errors.
 
 use super::super::list::{Align, Cell, Column, Cx, ListDef, ListId, SortKey};
 use super::{fixed, maybe, none, number, or_none, word, words};

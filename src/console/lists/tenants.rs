@@ -3,7 +3,7 @@
 use super::super::list::{Align, Cell, Column, Cx, ListDef, ListId, SortKey};
 use super::{by_class, fixed, maybe, number, word, words};
 use crate::console::widgets::format::{self, plural};
-use crate::inventory::{Class, Inventory, Layer, ObjectId, SourceId, SourceStatus, Tenant, TenantStatus};
+use crate::inventory::{Class, Inventory, Layer, ObjectId, Owner, SourceId, SourceStatus, Tenant, TenantStatus};
 
 /// Definition.
 pub static DEF: ListDef = ListDef {
@@ -169,9 +169,20 @@ fn detail(cx: Cx<'_>, i: usize) -> Vec<Vec<Cell>> {
     let mut lines = vec![layers(0..4), layers(4..6)];
     if let Some(line) = lines.get_mut(1) {
         line.extend(numbers(t));
+        line.extend(owner(t));
     }
     lines.extend(t.layers.all().into_iter().flat_map(|(_, _, layer)| super::diff_lines(&layer.diffs)));
     lines
+}
+
+/// Who owns it, where the site has a registry.
+fn owner(t: &Tenant) -> Option<Cell> {
+    match &t.owner {
+        Owner::Console => None,
+        Owner::Registry(_) => Some(Cell::muted("owner: registry")),
+        Owner::Unregistered => Some(Cell::state(Class::Info, "not in the registry")),
+        Owner::Unknown(gap) => Some(Cell::state(Class::Unknown, format!("owner {}", gap.word()))),
+    }
 }
 
 fn numbers(t: &Tenant) -> [Cell; 2] {

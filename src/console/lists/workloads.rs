@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use super::super::list::{Align, Cell, Column, Cx, ListDef, ListId, SortKey};
-use super::{big, by_class, diff_lines, fixed, gap_line, maybe, none, number, or_none, word, words};
+use super::{big, by_class, diff_lines, fixed, gap_line, maybe, none, number, or_none, seen, word, words};
 use crate::console::widgets::format;
 use crate::inventory::{Class, GapKind, Inventory, Mark, ObjectId, Origin, Seen, SourceId, Workload};
 
@@ -25,7 +25,7 @@ pub static DEF: ListDef = ListDef {
     empty: "No workloads yet.",
 };
 
-const COLUMNS: [Column; 12] = [
+const COLUMNS: [Column; 13] = [
     words("tenant", "TENANT", 8, 12, 90),
     words("name", "NAME", 8, 24, 255),
     fixed("vmid", "VMID", 4, Align::Right, 200),
@@ -35,6 +35,7 @@ const COLUMNS: [Column; 12] = [
     fixed("a", "A", 1, Align::Left, 60),
     fixed("ptr", "PTR", 3, Align::Left, 45),
     words("origin", "ORIGIN", 9, 40, 50),
+    words("checkin", "CHECK-IN", 16, 22, 120),
     fixed("cpu", "CPU", 4, Align::Right, 30),
     fixed("mem", "MEM", 5, Align::Right, 20),
     fixed("up", "UP", 3, Align::Right, 10),
@@ -60,6 +61,7 @@ fn cell(cx: Cx<'_>, i: usize, key: &'static str) -> Cell {
             Origin::Ours => Cell::state(Class::Differs, "differs"),
             Origin::Foreign(how) => Cell::state(Class::Info, how.clone()),
         },
+        "checkin" => seen(&w.checkin, |m| Cell::state(m.class, &*m.word)),
         "cpu" => or_none(w.cpu.map(format::percent)),
         "mem" => or_none(w.mem.map(format::size)),
         "up" => or_none(up(cx.inv, w).map(format::duration)),
@@ -150,6 +152,7 @@ fn sort_key(inv: &Inventory, i: usize, key: &'static str) -> SortKey {
             (Origin::Ours, Ordering::Greater) => by_class(Class::Differs),
             (Origin::Ours, _) => by_class(Class::Fine),
         },
+        "checkin" => maybe(w.checkin.as_ref().ok(), |m| by_class(m.class)),
         "cpu" => maybe(w.cpu, SortKey::Num),
         "mem" => maybe(w.mem, big),
         "up" => maybe(up(inv, w), |d| SortKey::Num(d.as_secs_f64())),
@@ -160,6 +163,7 @@ fn sort_key(inv: &Inventory, i: usize, key: &'static str) -> SortKey {
 fn detail(cx: Cx<'_>, i: usize) -> Vec<Vec<Cell>> {
     let Some(w) = cx.inv.workloads.get(i) else { return Vec::new() };
     let mut lines = vec![identity(cx, w), network(cx, w), names(w), resources(cx, w)];
+    lines.extend(checkin(cx, w));
     if let Err(gap) = &w.address {
         lines.insert(0, gap_line(gap));
     }
@@ -179,6 +183,15 @@ fn identity(cx: Cx<'_>, w: &Workload) -> Vec<Cell> {
         labelled("MAC", &w.mac),
         labelled("UUID", &w.uuid),
     ]
+}
+
+/// The check-in with its token, where there is something to be said of it.
+fn checkin(cx: Cx<'_>, w: &Workload) -> Option<Vec<Cell>> {
+    let row = cx.inv.checkins.iter().find(|c| c.vmid == Some(w.vmid)).filter(|_| w.checkin.is_ok())?;
+    let state = Cell::state(row.class, format!("check-in {}", row.word));
+    let mut line = vec![state, Cell::text(format!("token {}", row.token))];
+    line.extend((!row.next.is_empty()).then(|| Cell::text(format!("next: {}", row.next))));
+    (row.class > Class::NotRun).then_some(line)
 }
 
 fn labelled(label: &str, value: &crate::inventory::Seen<Option<String>>) -> Cell {

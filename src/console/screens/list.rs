@@ -120,7 +120,11 @@ fn sorted(ctx: &Ctx<'_>, rows: &Rows<'_>) -> Vec<Bit> {
     }
     let (column, descending) = rows.sort().map_or((rows.def.sort, false), |s| (s.column, s.descending));
     if column == "order" {
-        let text = if rows.def.id == ListId::Attention { "worst first, then widest" } else { "" };
+        let text = match rows.def.id {
+            ListId::Attention => "worst first, then widest",
+            ListId::Checkins => "what needs a human first",
+            _ => "",
+        };
         return if text.is_empty() { Vec::new() } else { vec![Bit::muted(text)] };
     }
     if (rows.def.id, column, descending) == (ListId::Records, "state", false) {

@@ -2,12 +2,14 @@
 
 pub mod activity;
 pub mod board;
+pub mod checkins;
 pub mod fabric;
 pub mod list;
 pub mod overview;
 pub mod pane;
 pub mod rail;
 pub mod records;
+pub mod resolve;
 pub mod rules;
 pub mod tabs;
 pub mod text;

@@ -10,7 +10,7 @@ use crate::console::view::ctx::Ctx;
 use crate::console::widgets::canvas::{Bit, Canvas};
 use crate::console::widgets::format;
 use crate::console::widgets::frame::{Titles, rule};
-use crate::inventory::{Class, Inventory, Layer, SourceId, SourceStatus, Tenant};
+use crate::inventory::{Class, GapKind, Inventory, Layer, SourceId, SourceStatus, Tenant};
 
 /// Rows of the site block, its rule included.
 const SITE: u16 = 4;
@@ -118,7 +118,7 @@ fn site(canvas: &mut Canvas<'_>, ctx: &Ctx<'_>, area: Rect) {
     rule(canvas, Rect { height: 1, ..area }, &Titles { right, ..Titles::new("site") });
     let half = area.width / 2;
     let left = [fabric(inv), index(inv), machines(inv)];
-    let right = [perimeter(ctx), source(ctx, "DNS", SourceId::Dns), source(ctx, "bootstrap", SourceId::Boot)];
+    let right = [perimeter(ctx), source(ctx, "DNS", SourceId::Dns), bootstrap(ctx)];
     for (y, (left, right)) in (area.y + 1..area.bottom()).zip(left.into_iter().zip(right)) {
         for (x, (label, text)) in [(area.x + 2, left), (area.x + 2 + half, right)] {
             let bits = [Bit::muted(format!("{label:<10} ")), Bit::text(text)];
@@ -154,6 +154,24 @@ fn machines(inv: &Inventory) -> (&'static str, String) {
     let mem =
         if mem.1 == 0 { String::new() } else { format!(" · MEM {} of {}", format::size(mem.0), format::size(mem.1)) };
     ("VMs", format!("{}, {running} running{mem}", inv.workloads.len()))
+}
+
+/// How many deliveries are through, on their way, or in need of a hand; while they are of now.
+fn bootstrap(ctx: &Ctx<'_>) -> (&'static str, String) {
+    let inv = ctx.inv();
+    let (label, text) = source(ctx, "bootstrap", SourceId::Boot);
+    match &inv.checkins_gap {
+        _ if inv.sources.get(SourceId::Boot).status(ctx.cx.now) != SourceStatus::Fresh => (label, text),
+        Some(gap) if gap.kind == GapKind::Off => (label, "○ not offered".to_owned()),
+        Some(gap) => (label, format!("? {}", gap.word())),
+        None => {
+            let count = |wanted: fn(Class) -> bool| inv.checkins.iter().filter(|c| wanted(c.class)).count();
+            let through = count(|c| matches!(c, Class::Fine | Class::Info));
+            let moving = count(|c| matches!(c, Class::Progress | Class::Pending));
+            let needy = count(|c| c >= Class::Differs);
+            (label, format!("{through} applied · {moving} on the way · {needy} need a human"))
+        }
+    }
 }
 
 /// `OPNsense 26.7.3, 66 rules, route ✓`; while it does not answer, that.

@@ -69,6 +69,7 @@ fn trouble(canvas: &Canvas<'_>, tenant: &Tenant, list: ListId) -> Option<Bit> {
         ListId::VrfFacts => &tenant.layers.node,
         ListId::Vnets => &tenant.layers.fabric,
         ListId::Workloads => &tenant.layers.workloads,
+        ListId::Checkins => &tenant.layers.bootstrap,
         ListId::Records => &tenant.layers.dns,
         _ => return None,
     };

@@ -23,17 +23,22 @@ pub fn draw(canvas: &mut Canvas<'_>, ctx: &Ctx<'_>, area: Rect, (subject, form):
         TextForm::Yaml => format!("{name} · YAML"),
         TextForm::Json => format!("{name} · JSON"),
     };
-    let body = Rect { y: area.y + 1, height: area.height.saturating_sub(2), ..area };
-    rule(canvas, Rect { height: 1, ..area }, &Titles { focused: true, ..Titles::new(title) });
-    let height = usize::from(body.height);
     let label = label_width(canvas, &lines);
-    let room = body.width.saturating_sub(2);
-    let rows: Vec<Vec<Vec<Bit>>> = lines.iter().map(|line| line_rows(canvas, line, (label, room))).collect();
-    let total: usize = rows.iter().map(Vec::len).sum();
+    let room = area.width.saturating_sub(2);
+    let rows: Vec<Vec<Bit>> = lines.iter().flat_map(|line| line_rows(canvas, line, (label, room))).collect();
+    page(canvas, area, &Titles { focused: true, ..Titles::new(title) }, &rows, scroll);
+}
+
+/// Draws `rows` between two rules, from row `scroll` on; the lower rule says which these are.
+pub fn page(canvas: &mut Canvas<'_>, area: Rect, titles: &Titles, rows: &[Vec<Bit>], scroll: usize) {
+    let body = Rect { y: area.y + 1, height: area.height.saturating_sub(2), ..area };
+    rule(canvas, Rect { height: 1, ..area }, titles);
+    let (height, room) = (usize::from(body.height), body.width.saturating_sub(2));
+    let total = rows.len();
     let end = total.saturating_sub(height);
     let top = scroll.min(end);
     canvas.hit(body, Hit::Text { top, end });
-    for (y, row) in (body.y..body.bottom()).zip(rows.iter().flatten().skip(top)) {
+    for (y, row) in (body.y..body.bottom()).zip(rows.iter().skip(top)) {
         canvas.bits((body.x + 1, y), room, row);
     }
     canvas.scrolls(body);

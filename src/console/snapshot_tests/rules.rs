@@ -97,7 +97,7 @@ fn columns_leave_one_after_the_other_in_the_documented_order() {
         order.extend(before.iter().filter(|key| !now.contains(key)).copied());
         before = now;
     }
-    assert!("up mem cpu node".starts_with(&order.join(" ")), "{order:?}");
+    assert!("up mem cpu node ptr origin a".starts_with(&order.join(" ")), "{order:?}");
     assert!(!order.is_empty(), "nothing had to leave");
     for key in ["name", "state", "address"] {
         assert!(before.contains(&key), "{key} left");

@@ -4,7 +4,7 @@ use super::*;
 use crate::console::model::TextForm;
 use crate::inventory::ObjectId;
 use crate::inventory::testing::Sample;
-use crate::inventory::{GapKind, Readings, SourceError, SourceHealth, SourceId};
+use crate::inventory::{GapKind, Readings, SourceHealth, SourceId};
 use jiff::SignedDuration;
 
 /// One source in trouble, with or without earlier data.
@@ -32,6 +32,7 @@ fn trouble(sources: &[SourceId], kind: GapKind, stale: bool) -> Arc<Inventory> {
         },
         dns: (!gone(SourceId::Dns)).then(|| Arc::new(sample.dns.clone())),
         fw: (!gone(SourceId::Fw)).then(|| Arc::new(sample.fw.clone())),
+        boot: (!gone(SourceId::Boot)).then(|| Arc::new(sample.boot.clone())),
         flows: Arc::new(sample.flows.clone()),
         stale_exits: if sources.contains(&SourceId::Exit) && stale {
             let gap = crate::inventory::Gap::new(kind, "hv02 does not answer on port 22");
@@ -39,6 +40,7 @@ fn trouble(sources: &[SourceId], kind: GapKind, stale: bool) -> Arc<Inventory> {
         } else {
             std::collections::BTreeMap::new()
         },
+        ..Readings::default()
     };
     Arc::new(crate::inventory::join(&Arc::new(sample.site.clone()), &readings, 1))
 }
@@ -153,17 +155,4 @@ fn empty_lists() {
         let pane = board(testing::healthy(), size, "tdemo", ListId::Workloads);
         check(&filtered(pane, "xyz"), "board", "filtered-empty");
     }
-}
-
-#[test]
-fn sources_that_are_configured_but_not_read_are_unknown_and_not_absent() {
-    let mut sample = Sample::healthy();
-    let seconds = SignedDuration::from_secs(10);
-    let mut health = SourceHealth::starting(seconds, seconds, testing::now());
-    let text = format!("this version does not read {} yet", SourceId::Boot.words()).into();
-    health.error = Some(SourceError { kind: GapKind::NotRead, text, help: None, since: testing::now() });
-    sample.sources.set(SourceId::Boot, health);
-    let inv = sample.join();
-    check(&board(Arc::clone(&inv), DESIGN, "tdemo", ListId::Checkins), "board", "not-read");
-    check(&board(inv, COMPACT, "tdemo", ListId::Checkins), "board-checkins", "not-read");
 }

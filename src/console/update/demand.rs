@@ -47,7 +47,7 @@ fn note_scroll(model: &mut Model) {
     let Some(top) = shown else { return };
     match (&mut model.overlay, model.stack.last_mut()) {
         (Overlay::Help { scroll, .. }, _) => *scroll = top,
-        (_, Some(Screen::Text { scroll, .. })) => *scroll = top,
+        (_, Some(Screen::Text { scroll, .. } | Screen::Resolve { scroll })) => *scroll = top,
         _ => {}
     }
 }

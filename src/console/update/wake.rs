@@ -3,7 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 
 use crate::console::lists::def;
-use crate::console::model::Model;
+use crate::console::model::{Model, Screen};
 use crate::console::select;
 use crate::inventory::{SourceHealth, SourceStatus};
 
@@ -12,7 +12,7 @@ const AFTER: SignedDuration = SignedDuration::from_millis(1);
 
 /// The earliest of: the next minute of the clock, the board following the rail, a source becoming late, the next step
 /// of a late source's age; and where a first answer is awaited on screen, the next second of the waiting, or of the time
-/// until the next try. At once while there are texts of rows to make.
+/// until the next try; while a question is open, the next second of its waiting. At once while there are texts of rows to make.
 pub(super) fn next(model: &Model) -> Timestamp {
     if select::unprepared(model).is_some() {
         return model.now;
@@ -24,7 +24,10 @@ pub(super) fn next(model: &Model) -> Timestamp {
             of_source(health, model.now, shown)
         })
     });
-    sources.chain(model.follow_at).fold(minute, Timestamp::min)
+    let shown = matches!(model.screen(), Screen::Resolve { .. });
+    let asking =
+        model.question.as_ref().filter(|q| shown && q.is_open()).map(|q| next_multiple(model.now, q.found.at, 1));
+    sources.chain(model.follow_at).chain(asking).fold(minute, Timestamp::min)
 }
 
 fn of_source(health: &SourceHealth, now: Timestamp, shown: bool) -> Option<Timestamp> {

@@ -29,6 +29,10 @@ pub fn message(canvas: &mut Canvas<'_>, model: &Model, y: u16) {
 }
 
 fn sentence(ctx: &Ctx<'_>) -> (Class, String, String) {
+    if let (Screen::Resolve { .. }, Some(question)) = (ctx.model.screen(), &ctx.model.question) {
+        let (class, text) = crate::console::resolve::sentence(question);
+        return (class, text, String::new());
+    }
     let tenant = match ctx.model.screen() {
         Screen::Board { tenant } => Some(std::sync::Arc::clone(tenant)),
         Screen::Tenants if ctx.model.layout() > crate::console::model::Layout::Compact => ctx.model.board.clone(),

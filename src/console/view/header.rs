@@ -57,7 +57,11 @@ enum Detail {
 
 fn sources(canvas: &Canvas<'_>, model: &Model, inv: &Inventory, detail: Detail, gap: &'static str) -> Vec<Bit> {
     let mut out = Vec::new();
-    for (id, health) in inv.sources.iter() {
+    let seldom = |id: SourceId, health: &SourceHealth| {
+        id == SourceId::Registry
+            && matches!(health.status(model.now), SourceStatus::Off | SourceStatus::Fresh | SourceStatus::Loading)
+    };
+    for (id, health) in inv.sources.iter().filter(|(id, health)| !seldom(*id, health)) {
         if !out.is_empty() {
             out.push(Bit::text(gap));
         }
@@ -124,12 +128,17 @@ fn path(model: &Model) -> Vec<String> {
         Screen::Tenants => model.board.as_ref().map_or_else(|| vec!["Tenants".into()], board),
         Screen::Board { tenant } => board(tenant),
         Screen::List { list: ListId::Tenants, .. } => vec!["Tenants".into()],
+        Screen::List { list: list @ ListId::Rules, scope: Scope::All } => vec![title(*list)],
         Screen::List { list, scope: Scope::All } => vec![format!("{} · all tenants", title(*list))],
         Screen::List { list, scope: Scope::Tenant(t) } => vec!["Tenants".into(), t.to_string(), title(*list)],
         Screen::Overview => vec!["Overview".into()],
         Screen::Fabric => vec!["Fabric".into()],
         Screen::Activity => vec!["Activity".into()],
         Screen::Sources => vec!["Sources".into()],
+        Screen::Resolve { .. } => {
+            let name = model.question.as_ref().map(|q| q.found.target.name.to_string());
+            ["Diagnose".into(), "resolve".into()].into_iter().chain(name).collect()
+        }
         Screen::Text { subject, form, .. } => {
             let form = match form {
                 TextForm::Describe => "description",

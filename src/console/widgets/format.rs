@@ -68,6 +68,14 @@ pub fn moment(at: Timestamp, now: Timestamp) -> String {
     if day == minute { minute } else { format!("{day} {minute}") }
 }
 
+/// A moment to the second, as evidence has it: `11:03:20Z` today, else with its day, `24 Nov 06:10:02Z`.
+#[must_use]
+pub fn stamp(at: Timestamp, now: Timestamp) -> String {
+    let day = when(at, now);
+    let seconds = Offset::UTC.to_datetime(at).strftime("%H:%M:%SZ").to_string();
+    if day == minute(at) { seconds } else { format!("{day} {seconds}") }
+}
+
 /// A count with separators: `1,284,551`.
 #[must_use]
 pub fn count(n: u64) -> String {
@@ -217,6 +225,8 @@ mod tests {
         assert_eq!(when(at("2025-11-24T06:10:00Z"), now), "24 Nov 2025");
         assert_eq!(moment(at("2026-11-24T06:10:00Z"), now), "24 Nov 06:10Z");
         assert_eq!(moment(at("2026-11-29T06:10:00Z"), now), "06:10Z");
+        assert_eq!(stamp(at("2026-11-29T06:10:02Z"), now), "06:10:02Z");
+        assert_eq!(stamp(at("2026-11-24T06:10:02Z"), now), "24 Nov 06:10:02Z");
     }
 
     #[test]

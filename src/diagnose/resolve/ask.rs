@@ -5,10 +5,11 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::FutureExt as _;
-use futures_util::future::{join, join_all};
+use futures_util::future::{BoxFuture, join, join_all};
+use futures_util::stream::{FuturesUnordered, Stream};
+use futures_util::{FutureExt as _, StreamExt as _};
 
-use super::Resolution;
+use super::Gathering;
 use super::expect::{Expected, expect, tenant_of, without_picture};
 use super::target::{Place, Target};
 use super::vantage::{Column, Control, ControlOutcome, Outcome, PORT, Vantage, Vantages, WhyNot};
@@ -22,61 +23,91 @@ const LIMIT: Duration = Duration::from_secs(15);
 /// Longest time the resolver of this host may take.
 const HOST_LIMIT: Duration = Duration::from_secs(10);
 
-/// Asks everybody at the same moment. Each vantage point has its own bounds, and none waits for another; `picture` is
-/// awaited only for what is derived, and for the tenant where the name alone does not say it.
+/// Something that was found out about a name.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Heard {
+    /// What the index derives.
+    Expected(Expected),
+    /// What came of one vantage point.
+    Column(Column),
+}
+
+/// Asks everybody at the same moment and tells what came of each as it comes: six in all, what is derived and
+/// [`Vantage::ALL`]. Each vantage point has its own bounds, and none waits for another; `picture` is awaited only for what
+/// is derived, and for the tenant where the name alone does not say it. Dropping the stream stops the asking.
+pub fn ask<'a>(
+    site: &'a Site,
+    target: &'a Target,
+    vantages: &'a Vantages,
+    picture: impl Future<Output = Arc<Inventory>> + Send + 'a,
+    clock: Clock<'a>,
+) -> impl Stream<Item = Heard> + Send + 'a {
+    let picture = picture.boxed().shared();
+    let derived = {
+        let picture = picture.clone();
+        async move {
+            let expected = match without_picture(target) {
+                Some(expected) => expected,
+                None => {
+                    let inventory = picture.await;
+                    expect(site, &inventory, target)
+                }
+            };
+            Heard::Expected(expected)
+        }
+    };
+    let columns = Vantage::ALL.into_iter().map(move |vantage| {
+        let asking = Asking { target, vantages, controls: vantages.controls.list(), clock };
+        let picture = picture.clone();
+        async move {
+            let column = tokio::time::timeout(LIMIT, asking.column(vantage, picture)).await;
+            Heard::Column(column.unwrap_or_else(|_| asking.late(vantage)))
+        }
+        .boxed()
+    });
+    std::iter::once(derived.boxed()).chain(columns).collect::<FuturesUnordered<_>>()
+}
+
+/// As [`ask`], with everything that came of it.
 pub async fn resolve(
     site: &Site,
     target: &Target,
     vantages: &Vantages,
-    picture: impl Future<Output = Arc<Inventory>>,
+    picture: impl Future<Output = Arc<Inventory>> + Send,
     clock: Clock<'_>,
-) -> Resolution {
-    let at = clock();
-    let controls = vantages.controls.list();
-    let picture = picture.shared();
-    let asking = Asking { target, vantages, controls: &controls, clock };
-    let derived = async {
-        if let Some(expected) = without_picture(target) {
-            return expected;
-        }
-        let inventory = picture.clone().await;
-        expect(site, &inventory, target)
-    };
-    let (expected, authoritative, perimeter, substrate, vrf, host) = tokio::join!(
-        derived,
-        bounded(asking.server(Vantage::Authoritative, &vantages.authoritative)),
-        bounded(asking.server(Vantage::Perimeter, &vantages.perimeter)),
-        bounded(asking.server(Vantage::Substrate, &vantages.substrate)),
-        bounded(asking.vrf(picture.clone())),
-        bounded(asking.host()),
-    );
-    let columns = [authoritative, perimeter, substrate, vrf, host].into_iter().zip(Vantage::ALL);
-    let late = |vantage| Column {
-        vantage,
-        asked: String::new(),
-        how: String::new(),
-        outcome: Outcome::Failed {
-            why: format!("no answer within {} s", LIMIT.as_secs()),
-            help: "ask again".to_owned(),
-        },
-        controls: controls.iter().map(|_| ControlOutcome::Failed("no answer in time".to_owned())).collect(),
-    };
-    let columns = columns.map(|(column, vantage)| column.unwrap_or_else(|| late(vantage))).collect();
-    Resolution { at, target: target.clone(), expected, columns, controls }
+) -> Gathering {
+    let mut found = Gathering::new(clock(), target.clone(), &vantages.controls);
+    let mut heard = std::pin::pin!(ask(site, target, vantages, picture, clock));
+    while let Some(heard) = heard.next().await {
+        found.take(heard);
+    }
+    found
 }
 
-async fn bounded(column: impl Future<Output = Column>) -> Option<Column> {
-    tokio::time::timeout(LIMIT, column).await.ok()
-}
+type Picture<'a> = futures_util::future::Shared<BoxFuture<'a, Arc<Inventory>>>;
 
 struct Asking<'a> {
     target: &'a Target,
     vantages: &'a Vantages,
-    controls: &'a [Control],
+    controls: Vec<Control>,
     clock: Clock<'a>,
 }
 
 impl Asking<'_> {
+    async fn column(&self, vantage: Vantage, picture: Picture<'_>) -> Column {
+        match vantage {
+            Vantage::Authoritative => self.server(vantage, &self.vantages.authoritative).await,
+            Vantage::Perimeter => self.server(vantage, &self.vantages.perimeter).await,
+            Vantage::Substrate => self.server(vantage, &self.vantages.substrate).await,
+            Vantage::Vrf => self.vrf(picture).await,
+            Vantage::Host => self.host().await,
+        }
+    }
+
+    fn late(&self, vantage: Vantage) -> Column {
+        Column::silent(vantage, self.controls.len(), &format!("no answer within {} s", LIMIT.as_secs()))
+    }
+
     fn not_asked(&self, vantage: Vantage, kind: WhyNot, why: String) -> Column {
         let controls = self.controls.iter().map(|_| ControlOutcome::NotAsked("not asked")).collect();
         Column { vantage, asked: String::new(), how: String::new(), outcome: Outcome::NotAsked { kind, why }, controls }
@@ -149,7 +180,7 @@ impl Asking<'_> {
     }
 
     /// Whose VRF: the one that was named, the one of the name, or the one that the picture knows.
-    async fn tenant(&self, picture: impl Future<Output = Arc<Inventory>>) -> Result<String, Outcome> {
+    async fn tenant(&self, picture: Picture<'_>) -> Result<String, Outcome> {
         if let Some(tenant) = self.vantages.from.as_ref().or_else(|| self.target.tenant()) {
             return Ok(tenant.to_string());
         }
@@ -168,7 +199,7 @@ impl Asking<'_> {
         })
     }
 
-    async fn vrf(&self, picture: impl Future<Output = Arc<Inventory>>) -> Column {
+    async fn vrf(&self, picture: Picture<'_>) -> Column {
         let vantage = Vantage::Vrf;
         let exit = match &self.vantages.exit {
             Ok(exit) => exit,

@@ -73,7 +73,7 @@ pub fn observed(answer: &Answer, kind: RecordType) -> Vec<String> {
 
 /// The state of each column, and of the whole.
 #[must_use]
-pub fn judge(target: &Target, expected: &Expected, columns: &[Column]) -> (Vec<State>, Verdict) {
+pub(super) fn judge(target: &Target, expected: &Expected, columns: &[&Column]) -> (Vec<State>, Verdict) {
     let said = |answer: &Answer| (answer.rcode, observed(answer, target.kind));
     let reference = match expected {
         Expected::Values { values, .. } => Some((Rcode::NOERROR, values.clone())),

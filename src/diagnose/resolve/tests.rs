@@ -15,6 +15,7 @@ use crate::backends::dns::system::SystemResolver;
 use crate::backends::exit_node::Client;
 use crate::inventory::testing;
 use crate::site::model::{ExitNodeSite, Transport};
+use jiff::Timestamp;
 
 /// The authority's and a good resolver's answers: one workload, one site name, one public name.
 fn good(asked: &Message) -> Vec<Vec<u8>> {
@@ -104,7 +105,7 @@ async fn healthy() -> Site5 {
     Site5 { vantages, _servers: servers }
 }
 
-async fn ask(text: &str, vantages: &Vantages) -> Resolution {
+async fn ask(text: &str, vantages: &Vantages) -> Gathering {
     let mut site = testing::site();
     // Nothing is derived for an apex then.
     site.powerdns = None;
@@ -112,9 +113,13 @@ async fn ask(text: &str, vantages: &Vantages) -> Resolution {
     resolve(&site, &target, vantages, async { testing::healthy() }, &Timestamp::now).await
 }
 
-fn words(found: &Resolution) -> (Vec<&'static str>, Verdict) {
+fn words(found: &Gathering) -> (Vec<&'static str>, Verdict) {
     let (states, verdict) = found.judge();
-    (states.into_iter().map(State::word).collect(), verdict)
+    (states.into_iter().map(|state| state.unwrap().word()).collect(), verdict.unwrap())
+}
+
+fn columns(found: &Gathering) -> Vec<&Column> {
+    found.heard().collect()
 }
 
 #[tokio::test]
@@ -123,11 +128,11 @@ async fn all_five_say_what_the_index_derives() {
     let found = ask("tdemo/app", &site.vantages).await;
     assert_eq!(
         found.expected,
-        Expected::Values { values: vec!["10.20.129.10".into()], because: "index 1, ordinal 0".into() }
+        Some(Expected::Values { values: vec!["10.20.129.10".into()], because: "index 1, ordinal 0".into() })
     );
-    assert_eq!(found.columns.iter().map(|c| c.vantage).collect::<Vec<_>>(), Vantage::ALL);
+    assert_eq!(columns(&found).iter().map(|c| c.vantage).collect::<Vec<_>>(), Vantage::ALL);
     assert_eq!(words(&found), (vec!["as expected"; 5], Verdict::Agree), "{found:#?}");
-    let [authority, perimeter, _, vrf, host] = found.columns.as_slice() else { panic!() };
+    let [authority, perimeter, _, vrf, host] = columns(&found)[..] else { panic!() };
     assert_eq!(authority.how, "no recursion, udp");
     assert_eq!((vrf.asked.as_str(), vrf.how.as_str()), ("10.20.50.1 via hv02", "recursion, in vrf_tdemo"));
     assert!(host.asked.ends_with("(system)"));
@@ -148,7 +153,7 @@ async fn a_resolver_that_strips_the_address_differs_and_its_controls_answer() {
     let (states, verdict) = words(&found);
     assert_eq!(states, ["as expected", "differs", "as expected", "as expected", "as expected"]);
     assert_eq!(verdict, Verdict::Differ);
-    assert!(found.columns[1].controls.iter().all(|c| matches!(c, ControlOutcome::Answers(_))));
+    assert!(columns(&found)[1].controls.iter().all(|c| matches!(c, ControlOutcome::Answers(_))));
 }
 
 #[tokio::test]
@@ -166,8 +171,8 @@ async fn one_that_is_silent_delays_no_other() {
     assert_eq!(verdict, Verdict::Unknown);
     // Two tries of 1.5 s each for the name and both controls: one after another they would take 9 s.
     assert!(took < Duration::from_secs(8), "{took:?}");
-    assert!(matches!(&found.columns[1].outcome, Outcome::Failed { why, .. } if why.contains("2 tries")));
-    assert!(matches!(&found.columns[2].outcome, Outcome::Failed { why, .. } if why.contains("refuses connections")));
+    assert!(matches!(&columns(&found)[1].outcome, Outcome::Failed { why, .. } if why.contains("2 tries")));
+    assert!(matches!(&columns(&found)[2].outcome, Outcome::Failed { why, .. } if why.contains("refuses connections")));
 }
 
 #[tokio::test]
@@ -177,27 +182,27 @@ async fn what_cannot_be_used_says_why() {
     site.vantages.exit = Ok(exit(&frame(&[("denied", "", why), ("denied", "", why), ("denied", "", why)])));
     site.vantages.substrate = Err((WhyNot::NotConfigured, "[resolvers] names no substrate".to_owned()));
     let found = ask("tdemo/app", &site.vantages).await;
-    assert!(matches!(&found.columns[3].outcome, Outcome::Denied { why, .. } if why.contains("needs root")));
+    assert!(matches!(&columns(&found)[3].outcome, Outcome::Denied { why, .. } if why.contains("needs root")));
     let (states, verdict) = words(&found);
     assert_eq!(states, ["as expected", "as expected", "not compared", "unknown", "as expected"]);
     assert_eq!(verdict, Verdict::Unknown);
     // What the site does not have is no gap.
     site.vantages.exit = Err((WhyNot::Off, "off".to_owned()));
-    assert_eq!(ask("tdemo/app", &site.vantages).await.judge().1, Verdict::Agree);
+    assert_eq!(ask("tdemo/app", &site.vantages).await.judge().1, Some(Verdict::Agree));
 }
 
 #[tokio::test]
 async fn without_an_expectation_they_are_compared_with_one_another() {
     let site = healthy().await;
     let found = ask("api.mobile.deevnet.net", &site.vantages).await;
-    assert!(matches!(found.expected, Expected::Nothing { .. }));
+    assert!(matches!(found.expected, Some(Expected::Nothing { .. })));
     let (states, verdict) = words(&found);
     // The authority does not have it, and the name belongs to no VRF.
     assert_eq!(states, ["not compared", "same", "same", "not compared", "same"]);
     assert_eq!(verdict, Verdict::Agree);
     let public = ask("example.com", &site.vantages).await;
-    assert!(matches!(&public.columns[0].outcome, Outcome::NotAsked { kind: WhyNot::NotItsName, .. }));
-    assert_eq!(public.judge().1, Verdict::Agree);
+    assert!(matches!(&columns(&public)[0].outcome, Outcome::NotAsked { kind: WhyNot::NotItsName, .. }));
+    assert_eq!(public.judge().1, Some(Verdict::Agree));
 }
 
 #[tokio::test]
@@ -218,8 +223,8 @@ async fn an_unknown_picture_leaves_the_answers() {
     unread.tenants_gap = Some(crate::inventory::Gap::not_read("the fabric"));
     let picture = async { std::sync::Arc::new(unread) };
     let found = resolve(&site, &target, &vantages, picture, &Timestamp::now).await;
-    assert!(matches!(&found.expected, Expected::Unknown { why } if why.contains("not read")));
-    assert!(matches!(&found.columns[3].outcome, Outcome::Failed { help, .. } if help.contains("--tenant")));
+    assert!(matches!(&found.expected, Some(Expected::Unknown { why }) if why.contains("not read")));
+    assert!(matches!(&columns(&found)[3].outcome, Outcome::Failed { help, .. } if help.contains("--tenant")));
     let (states, verdict) = words(&found);
     assert_eq!((states[0], states[1], verdict), ("same", "same", Verdict::Unknown));
 }

@@ -110,6 +110,29 @@ pub struct Column {
     pub controls: Vec<ControlOutcome>,
 }
 
+impl Column {
+    /// A vantage point that was asked and of which nothing came, `why`; with `controls` of which nothing came either.
+    #[must_use]
+    pub(super) fn silent(vantage: Vantage, controls: usize, why: &str) -> Self {
+        Self {
+            vantage,
+            asked: String::new(),
+            how: String::new(),
+            outcome: Outcome::Failed { why: why.to_owned(), help: "ask again".to_owned() },
+            controls: vec![ControlOutcome::Failed(why.to_owned()); controls],
+        }
+    }
+
+    /// Its answer, where there is one.
+    #[must_use]
+    pub const fn answer(&self) -> Option<&Answer> {
+        match &self.outcome {
+            Outcome::Answered(answer) => Some(answer),
+            _ => None,
+        }
+    }
+}
+
 /// A name that is asked for beside: it tells "this name" from "this resolver".
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Control {
@@ -189,7 +212,7 @@ impl Vantages {
         let unnamed = || (WhyNot::NotConfigured, "[resolvers] names no substrate".to_owned());
         Self {
             authoritative: site.powerdns.as_ref().map(|dns| dns.dns).ok_or_else(|| off("powerdns")),
-            perimeter: resolvers.clone().map(|r| SocketAddr::new(r.perimeter, PORT)),
+            perimeter: resolvers.clone().map(|r| r.ask),
             substrate: resolvers.and_then(|r| r.substrate.ok_or_else(unnamed)).map(|ip| SocketAddr::new(ip, PORT)),
             exit: exit.ok_or_else(|| off("[exit_node]")),
             host: SystemResolver::from_system(),

@@ -51,6 +51,8 @@ pub struct CheckInRow {
     pub applied: Option<u64>,
     /// Generation declared.
     pub declared: Option<u64>,
+    /// Key id of the token.
+    pub kid: Option<Arc<str>>,
     /// Token in words without its secret, e.g. `redeemed 10:21Z`, `7m left`.
     pub token: Arc<str>,
     /// When the token runs out, while it is issued.

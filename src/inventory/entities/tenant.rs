@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ipnet::Ipv4Net;
 
-use super::{Class, FieldDiff, Presence};
+use super::{Class, FieldDiff, Owner, Presence};
 use crate::inventory::source::{Gap, GapKind};
 
 /// State of one layer of one tenant.
@@ -94,7 +94,7 @@ pub enum TenantStatus {
     Unknown,
 }
 
-/// A tenant: an EVPN zone inside the index band.
+/// A tenant: an EVPN zone inside the index band, or a name that only the registry has.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tenant {
     /// Zone id.
@@ -117,6 +117,8 @@ pub struct Tenant {
     pub reverse_zone: String,
     /// Status.
     pub status: TenantStatus,
+    /// Who owns it.
+    pub owner: Owner,
     /// Layers.
     pub layers: Layers,
     /// Positions of its workloads in [`Inventory::workloads`](super::Inventory::workloads).

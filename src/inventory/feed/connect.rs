@@ -4,9 +4,14 @@ use zeroize::Zeroizing;
 
 use super::dns::limits;
 use super::{Clients, DEADLINE, DnsClient, Unusable};
-use crate::backends::{exit_node, http, opnsense, powerdns, proxmox};
+use crate::backends::{bootstrap, exit_node, http, opnsense, powerdns, proxmox, registry};
 use crate::site::Site;
-use crate::site::model::{OpnsenseSite, PowerDnsMode, PowerDnsSite, SecretSource};
+use crate::site::model::{BootstrapSite, OpnsenseSite, PowerDnsMode, PowerDnsSite, RegistrySite, SecretSource};
+
+/// Bytes of one page of check-ins: 500 records with every report that is kept of them.
+const RECORDS_BODY: usize = 8 << 20;
+/// Bytes of one list of the registry: 62 tenants with all their steps are a few dozen kB.
+const REGISTRY_BODY: usize = 1 << 20;
 
 impl Clients {
     /// Makes the clients of `site`. Never fails as a whole: a source that cannot be used says why.
@@ -24,9 +29,48 @@ impl Clients {
                 None => None,
             }
         };
-        let (proxmox, powerdns, opnsense) = tokio::join!(proxmox_client(site), names, perimeter);
-        Self { proxmox, exit_nodes, powerdns, opnsense }
+        let checkins = async {
+            match &site.bootstrap {
+                Some(section) => Some(bootstrap_client(section).await),
+                None => None,
+            }
+        };
+        let tenants = async {
+            match &site.registry {
+                Some(section) => Some(registry_client(section).await),
+                None => None,
+            }
+        };
+        let (proxmox, powerdns, opnsense, bootstrap, registry) =
+            tokio::join!(proxmox_client(site), names, perimeter, checkins, tenants);
+        Self { proxmox, exit_nodes, powerdns, opnsense, bootstrap, registry }
     }
+}
+
+/// Reads a secret; `key` names it in the site file.
+async fn secret(source: &SecretSource, key: &str) -> Result<Zeroizing<String>, Unusable> {
+    match source.read().await {
+        Ok(secret) => Ok(Zeroizing::new(secret.expose().to_owned())),
+        Err(e) => Err(Unusable { text: format!("{key}: {e}"), help: Some(e.help().to_owned()) }),
+    }
+}
+
+async fn bootstrap_client(site: &BootstrapSite) -> Result<bootstrap::Client, Unusable> {
+    let (url, trust, credential) = match site {
+        BootstrapSite::File(path) => return Ok(bootstrap::Client::file(path)),
+        BootstrapSite::Api { url, trust, credential } => (url, trust, credential),
+    };
+    let credential = secret(credential, "[bootstrap] credential").await?;
+    let limits = http::Limits { total: DEADLINE.unsigned_abs(), body: RECORDS_BODY, ..http::Limits::default() };
+    bootstrap::Client::api(url, trust, credential, limits)
+        .map_err(|e| Unusable { text: format!("[bootstrap] {e}"), help: Some(e.help()) })
+}
+
+async fn registry_client(site: &RegistrySite) -> Result<registry::Client, Unusable> {
+    let token = secret(&site.token, "[registry] token").await?;
+    let limits = http::Limits { total: DEADLINE.unsigned_abs(), body: REGISTRY_BODY, ..http::Limits::default() };
+    registry::Client::new(site, token, limits)
+        .map_err(|e| Unusable { text: format!("[registry] {e}"), help: Some(e.help()) })
 }
 
 async fn proxmox_client(site: &Site) -> Result<proxmox::Client, Unusable> {

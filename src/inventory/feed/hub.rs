@@ -8,9 +8,9 @@ use tokio::sync::{mpsc, watch};
 
 use super::super::entities::{Flows, Inventory};
 use super::super::join;
-use super::super::readings::{DnsReading, FwReading, PveReading, Readings};
+use super::super::readings::{BootReading, DnsReading, FwReading, PveReading, Readings, RegistryReading};
 use super::super::source::{Gap, GapKind, SourceError, SourceHealth, SourceId};
-use super::{DEADLINE, EXIT_INTERVAL, FW_INTERVAL, PVE_INTERVAL, Unusable};
+use super::{BOOT_INTERVAL, DEADLINE, EXIT_INTERVAL, FW_INTERVAL, PVE_INTERVAL, Unusable};
 use crate::backends::exit_node::model::Reading;
 use crate::site::Site;
 
@@ -49,6 +49,20 @@ pub(super) enum Update {
         /// The reading.
         reading: Arc<FwReading>,
         /// Parts that were refused although it answered.
+        gaps: Vec<Gap>,
+    },
+    /// Check-ins were read.
+    Boot {
+        /// The reading.
+        reading: Arc<BootReading>,
+        /// Records that make no sense.
+        gaps: Vec<Gap>,
+    },
+    /// The registry was read.
+    Registry {
+        /// The reading.
+        reading: Arc<RegistryReading>,
+        /// Lists that were refused although it answered.
         gaps: Vec<Gap>,
     },
     /// A source failed.
@@ -110,7 +124,11 @@ impl Hub {
         }
         let starting = SourceHealth::starting(EXIT_INTERVAL, DEADLINE, now);
         let exits = site.exit_nodes.iter().map(|e| (e.name.clone(), starting.clone())).collect();
-        not_read_by_this_version(site, &mut readings, now);
+        for (id, named) in [(SourceId::Boot, site.bootstrap.is_some()), (SourceId::Registry, site.registry.is_some())] {
+            if named {
+                readings.sources.set(id, SourceHealth::starting(BOOT_INTERVAL, DEADLINE, now));
+            }
+        }
         let first = Arc::new(join(site, &readings, 0));
         Self { site: Arc::clone(site), readings, exits, generation: 0, out: watch::Sender::new(first) }
     }
@@ -146,6 +164,14 @@ impl Hub {
             Update::Fw { reading, gaps } => {
                 self.succeeded(SourceId::Fw, reading.at, gaps);
                 self.readings.fw = Some(reading);
+            }
+            Update::Boot { reading, gaps } => {
+                self.succeeded(SourceId::Boot, reading.at, gaps);
+                self.readings.boot = Some(reading);
+            }
+            Update::Registry { reading, gaps } => {
+                self.succeeded(SourceId::Registry, reading.at, gaps);
+                self.readings.registry = Some(reading);
             }
             Update::Exit { node, reading, at, interval } => self.take_exit(node, reading, at, interval),
             Update::Failed { source, node, kind, text, help, at, next_try } => {
@@ -230,17 +256,6 @@ fn fail(
     let since = health.error.as_ref().map_or(at, |e| e.since);
     health.error = Some(error(since));
     health.next_try = next_try;
-}
-
-/// Sources that the site names and this version has no client for: said, not hidden.
-fn not_read_by_this_version(site: &Site, readings: &mut Readings, now: Timestamp) {
-    let named = [(SourceId::Boot, site.bootstrap.is_some())];
-    for (id, _) in named.into_iter().filter(|(_, named)| *named) {
-        let mut health = SourceHealth::starting(PVE_INTERVAL, DEADLINE, now);
-        let text = format!("this version does not read {} yet", id.words());
-        health.error = Some(SourceError { kind: GapKind::NotRead, text: text.into(), help: None, since: now });
-        readings.sources.set(id, health);
-    }
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@
 //! A worker knows nothing of the others: one that fails or hangs delays nobody. Channels are bounded; a picture that
 //! nobody took yet is replaced by the next one.
 
+mod checkins;
 mod connect;
 mod dns;
 mod dns_api;
@@ -22,6 +23,7 @@ mod perimeter;
 mod proxmox;
 mod pve_details;
 mod pve_lists;
+mod registry;
 
 use std::sync::Arc;
 
@@ -32,7 +34,7 @@ use tokio::task::JoinSet;
 use super::entities::Inventory;
 use super::readings::Demand;
 use super::source::SourceId;
-use crate::backends::{exit_node, opnsense, powerdns, proxmox as pve};
+use crate::backends::{bootstrap, exit_node, opnsense, powerdns, proxmox as pve, registry as reg};
 use crate::site::Site;
 use crate::site::secret::Secret;
 
@@ -47,6 +49,8 @@ const FW_INTERVAL: SignedDuration = SignedDuration::from_secs(10);
 const EXIT_INTERVAL: SignedDuration = SignedDuration::from_secs(30);
 /// See [`EXIT_INTERVAL`].
 const EXIT_LIVE_INTERVAL: SignedDuration = SignedDuration::from_secs(5);
+/// Time between two reads of check-ins, and of the registry.
+const BOOT_INTERVAL: SignedDuration = SignedDuration::from_secs(30);
 /// After how long an attempt is given up.
 const DEADLINE: SignedDuration = SignedDuration::from_secs(10);
 
@@ -58,6 +62,10 @@ pub struct Clients {
     pub opnsense: Option<Result<opnsense::Client, Unusable>>,
     /// Exit nodes, in the order of the site file.
     pub exit_nodes: Vec<(String, Result<exit_node::Client, Unusable>)>,
+    /// Check-ins; `None` = the site has no source of them.
+    pub bootstrap: Option<Result<bootstrap::Client, Unusable>>,
+    /// Registry; `None` = the site has none.
+    pub registry: Option<Result<reg::Client, Unusable>>,
     /// Names; `None` = the site has no PowerDNS.
     pub powerdns: Option<Result<DnsClient, Unusable>>,
 }
@@ -103,6 +111,7 @@ struct Refresh {
     fw: u64,
     exit: u64,
     boot: u64,
+    registry: u64,
 }
 
 impl Refresh {
@@ -113,6 +122,7 @@ impl Refresh {
             SourceId::Fw => self.fw,
             SourceId::Exit => self.exit,
             SourceId::Boot => self.boot,
+            SourceId::Registry => self.registry,
         }
     }
 }
@@ -176,6 +186,20 @@ impl Feed {
                 Err(why) => drop(updates.try_send(hub::Update::unusable(SourceId::Exit, Some(name), &why, clock()))),
             }
         }
+        match clients.bootstrap {
+            Some(Ok(client)) => {
+                workers.spawn(checkins::Worker::new(client, clock, &updates).run(wishes.clone()));
+            }
+            Some(Err(why)) => drop(updates.try_send(hub::Update::unusable(SourceId::Boot, None, &why, clock()))),
+            None => {}
+        }
+        match clients.registry {
+            Some(Ok(client)) => {
+                workers.spawn(registry::Worker::new(client, clock, &updates).run(wishes.clone()));
+            }
+            Some(Err(why)) => drop(updates.try_send(hub::Update::unusable(SourceId::Registry, None, &why, clock()))),
+            None => {}
+        }
         Self { inventory, demand, refresh, _workers: workers }
     }
 
@@ -197,6 +221,7 @@ impl Feed {
             r.fw += one(SourceId::Fw);
             r.exit += one(SourceId::Exit);
             r.boot += one(SourceId::Boot);
+            r.registry += one(SourceId::Registry);
         });
     }
 }

@@ -5,7 +5,9 @@ mod perimeter;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::super::entities::{Attention, Fact, Inventory, ObjectId, Origin, RecordRow, Tenant, ZoneRow};
+use super::super::entities::{
+    Attention, CheckInRow, CheckInState, Fact, Inventory, ObjectId, Origin, RecordRow, Tenant, ZoneRow,
+};
 use super::super::source::GapKind;
 use super::super::{Class, Readings, SourceId, Vrf};
 use crate::backends::proxmox::model::LockState;
@@ -23,6 +25,16 @@ pub(super) fn rows(inv: &Inventory, readings: &Readings) -> Vec<Attention> {
         // Where zones are hidden, a VM of an index without a zone in sight is no finding.
         workloads(inv, readings.pve.as_ref().is_some_and(|p| p.zones_hidden.is_some()), &mut out);
         pending(inv, &mut out);
+    }
+    if inv.sources.get(SourceId::Pve).error.is_none() && inv.sources.get(SourceId::Registry).error.is_none() {
+        for (tenant, what) in super::registry::disagreements(inv, readings.registry.as_deref()) {
+            let mut r = row(Class::Differs, "differs", &*tenant, what, ObjectId::Tenant(Arc::clone(&tenant)));
+            r.affects = vec![tenant];
+            out.push(r);
+        }
+    }
+    if inv.sources.get(SourceId::Boot).error.is_none() {
+        checkins(inv, &mut out);
     }
     if inv.sources.get(SourceId::Dns).error.is_none() {
         names(inv, &mut out);
@@ -244,6 +256,46 @@ fn workloads(inv: &Inventory, zones_hidden: bool, out: &mut Vec<Attention>) {
             out.push(r);
         }
     }
+}
+
+/// Deliveries that need a hand: one row each, failures with the same reason together.
+fn checkins(inv: &Inventory, out: &mut Vec<Attention>) {
+    let mut failed: BTreeMap<String, Vec<&CheckInRow>> = BTreeMap::new();
+    for c in inv.checkins.iter().filter(|c| c.class >= Class::Warning) {
+        let what = match c.state {
+            CheckInState::Failed => {
+                failed.entry(format!("bootstrap {}: {}", c.word, c.next)).or_default().push(c);
+                continue;
+            }
+            CheckInState::ReplayRefused => "replay refused: two holders of one token".to_owned(),
+            CheckInState::Foreign => "another machine reports in its name".to_owned(),
+            CheckInState::Awaiting if c.next.is_empty() => continue,
+            CheckInState::Awaiting => format!("check-in {}, token {}: {}", c.word, c.token, c.next),
+            _ => format!("check-in {}: {}", c.word, c.next),
+        };
+        out.push(checkin_row(c, what));
+    }
+    for (what, group) in failed {
+        let Some(first) = group.first() else { continue };
+        let mut r = checkin_row(first, what);
+        if group.len() > 1 {
+            r.place = format!("{} workloads", group.len());
+            r.since = group.iter().filter_map(|c| c.since).min();
+            r.affects = group.iter().map(|c| Arc::clone(&c.tenant)).collect();
+            r.affects.sort();
+            r.affects.dedup();
+        }
+        out.push(r);
+    }
+}
+
+fn checkin_row(c: &CheckInRow, what: String) -> Attention {
+    let kind = if c.class == Class::Fault { "fault" } else { "warning" };
+    let target = ObjectId::CheckIn(Arc::clone(&c.tenant), Arc::clone(&c.workload));
+    let mut r = row(c.class, kind, format!("{}/{}", c.tenant, c.workload), what, target);
+    r.since = c.since;
+    r.affects = vec![Arc::clone(&c.tenant)];
+    r
 }
 
 /// Pending edits, one row a tenant or foreign zone.

@@ -239,6 +239,9 @@ pub(super) fn layer(cx: &Cx<'_>, seed: &Seed) -> Layer {
         Err(gap) => return Layer::unknown(gap),
     };
     let Some(z) = find_zone(sdn, &seed.name) else {
+        if let Some(hidden) = cx.pve.and_then(|p| p.zones_hidden.clone()) {
+            return Layer::unknown(hidden);
+        }
         return Layer::known(Presence::Absent, Class::Absent, "absent");
     };
     let Some(zone) = z.current() else { return Layer::known(Presence::Absent, Class::Absent, "absent") };

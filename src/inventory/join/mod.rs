@@ -11,6 +11,7 @@ mod names;
 mod node;
 mod pending;
 mod perimeter;
+mod registry;
 #[cfg(test)]
 mod tests;
 mod workloads;
@@ -103,11 +104,13 @@ pub fn join(site: &Arc<Site>, readings: &Readings, generation: u64) -> Inventory
     let seeds = pve.and_then(|p| p.sdn.as_ref().ok()).map(|sdn| fabric::seeds(site, sdn)).unwrap_or_default();
     let cx = Cx { site, readings, pve, seeds: &seeds };
     let mut workloads = workloads::rows(&cx);
+    let checkins = checkins::rows(&cx, &workloads);
+    checkins::mark(&cx, &mut workloads, &checkins);
     let names = names::join(&cx, workloads.as_deref_mut().unwrap_or_default());
     let vnets = fabric::vnets(&cx);
     let vrfs = node::rows(&cx, &vnets);
     let fabric = members::view(&cx);
-    let (forwards, checkins) = (forwards::rows(&cx), checkins::rows(&cx));
+    let forwards = forwards::rows(&cx);
     let (rules, perimeter) = perimeter::joined(&cx);
     let mut inv = Inventory {
         site: Arc::clone(site),
@@ -134,7 +137,10 @@ pub fn join(site: &Arc<Site>, readings: &Readings, generation: u64) -> Inventory
         attention: Vec::new(),
     };
     let of = names.of.into_iter().chain(std::iter::repeat(0..0));
-    inv.tenants = seeds.iter().zip(of).map(|(seed, records)| tenant(&cx, &inv, seed, records)).collect();
+    let only = registry::only(&cx);
+    let all = seeds.iter().chain(&only).zip(of);
+    inv.tenants = all.map(|(seed, records)| tenant(&cx, &inv, seed, records)).collect();
+    inv.tenants.sort_by(|a, b| (a.index, &a.name).cmp(&(b.index, &b.name)));
     inv.attention = attention::rows(&inv, readings);
     inv
 }
@@ -156,14 +162,18 @@ fn tenant(cx: &Cx<'_>, inv: &Inventory, seed: &Seed, records: std::ops::Range<u3
     let workloads = range(&inv.workloads, |w| Some(&w.tenant), &seed.name);
     let vnets = range(&inv.vnets, |v| v.tenant.as_deref(), &seed.name);
     let vrfs = range(&inv.vrfs, |v| Some(&v.tenant), &seed.name);
+    let checkins = range(&inv.checkins, |c| Some(&*c.tenant), &seed.name);
     let fabric = fabric::layer(cx, seed);
-    let node = node::layer(cx, inv.vrfs.get(vrfs.start as usize..vrfs.end as usize).unwrap_or(&[]), &fabric);
+    let node = match cx.is_tenant(&seed.name) {
+        Some(_) => node::layer(cx, range_of(&inv.vrfs, &vrfs), &fabric),
+        None => registry::node_layer(cx, seed),
+    };
     let stale = cx.pve_stale();
     let forwards = range(&inv.forwards, |f| f.tenant.as_deref(), &seed.name);
-    let own = inv.workloads.get(workloads.start as usize..workloads.end as usize).unwrap_or(&[]);
+    let own = range_of(&inv.workloads, &workloads);
     let zones = range(&inv.zones, |z| z.tenant.as_deref(), &seed.name);
-    let of_zones = inv.zones.get(zones.start as usize..zones.end as usize).unwrap_or(&[]);
-    let of_records = inv.records.get(records.start as usize..records.end as usize).unwrap_or(&[]);
+    let of_zones = range_of(&inv.zones, &zones);
+    let of_records = range_of(&inv.records, &records);
     let layers = Layers {
         workloads: workloads::layer(
             own,
@@ -172,7 +182,7 @@ fn tenant(cx: &Cx<'_>, inv: &Inventory, seed: &Seed, records: std::ops::Range<u3
         ),
         dns: names::layer(cx, &fabric, of_zones, of_records),
         resolver: forwards::layer(cx, seed, range_of(&inv.forwards, &forwards), inv.forwards_gap.as_ref()),
-        bootstrap: checkins::layer(cx, seed),
+        bootstrap: checkins::layer(cx, range_of(&inv.checkins, &checkins), inv.checkins_gap.as_ref()),
         fabric: stale.map_or(fabric, Layer::unknown),
         node,
     };
@@ -186,6 +196,7 @@ fn tenant(cx: &Cx<'_>, inv: &Inventory, seed: &Seed, records: std::ops::Range<u3
         gateway: plan.gateway(seed.index),
         forward_zone: format!("{}.{}", seed.name, cx.site.domain),
         reverse_zone: plan.reverse_zone(seed.index),
+        owner: registry::owner(cx, seed),
         status: status(cx, seed, &layers),
         layers,
         workloads,
@@ -194,7 +205,7 @@ fn tenant(cx: &Cx<'_>, inv: &Inventory, seed: &Seed, records: std::ops::Range<u3
         records,
         zones,
         forwards,
-        checkins: range(&inv.checkins, |c| Some(&*c.tenant), &seed.name),
+        checkins,
     }
 }
 

@@ -33,8 +33,7 @@ fn a_healthy_site_is_present_everywhere_and_asks_for_nothing() {
         assert_eq!(presences(&inv, &t.name), [Presence::Present, Presence::Present, expected], "{}", t.name);
         assert_eq!(t.status, TenantStatus::Ready);
         assert_eq!((t.layers.dns.presence, &*t.layers.dns.words), (Presence::Present, "present"), "{}", t.name);
-        assert_eq!(t.layers.bootstrap.presence, Presence::Unknown, "a source that is off is unknown, never absent");
-        assert_eq!(t.layers.bootstrap.gap.as_ref().map(|g| g.kind), Some(GapKind::Off));
+        assert_eq!(t.layers.bootstrap.presence, expected, "{}", t.name);
     }
     let eds = inv.tenant("eds").expect("eds");
     assert_eq!((eds.index, eds.vrf_vni, eds.subnet.to_string()), (2, 10002, "10.20.130.0/24".into()));
@@ -42,6 +41,16 @@ fn a_healthy_site_is_present_everywhere_and_asks_for_nothing() {
     assert_eq!(names, ["services", "jobs"]);
     assert_eq!(inv.vnets_of(eds).len(), 1);
     assert_eq!(inv.vrfs_of(eds).len(), 1);
+}
+
+#[test]
+fn a_source_that_is_off_is_unknown_never_absent() {
+    let mut s = Sample::healthy();
+    s.sources.set(SourceId::Boot, crate::inventory::SourceHealth::off());
+    for t in &s.join_without(SourceId::Boot).tenants {
+        let b = &t.layers.bootstrap;
+        assert_eq!((b.presence, b.gap.as_ref().map(|g| g.kind)), (Presence::Unknown, Some(GapKind::Off)), "{}", t.name);
+    }
 }
 
 #[test]

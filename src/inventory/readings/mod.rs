@@ -1,7 +1,9 @@
 //! What the workers hand to the join: the newest reading of each source, whole, with its gaps.
 
+mod checkins;
 mod dns;
 mod perimeter;
+mod registry;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,8 +18,10 @@ use crate::backends::proxmox::model::{
     Version, VmConfig,
 };
 
+pub use checkins::BootReading;
 pub use dns::{Answer, COMPARED, DnsReading, QuestionKey};
 pub use perimeter::{FwReading, fw_gap};
+pub use registry::RegistryReading;
 
 /// One cycle of reading Proxmox: cheap lists each time, details as far as the sweep has come.
 #[derive(Debug, Clone)]
@@ -102,6 +106,10 @@ pub struct Readings {
     pub dns: Option<Arc<DnsReading>>,
     /// The perimeter; `None` = nothing read yet.
     pub fw: Option<Arc<FwReading>>,
+    /// Check-ins; `None` = nothing read yet.
+    pub boot: Option<Arc<BootReading>>,
+    /// The registry; `None` = nothing read yet, or the site has none.
+    pub registry: Option<Arc<RegistryReading>>,
     /// Rates and trends kept across readings.
     pub flows: Arc<super::entities::Flows>,
 }

@@ -2,10 +2,12 @@
 //!
 //! [`Sample::healthy`] is the worked example with four invented neighbours; a test changes the readings and joins again.
 
+pub mod checkins;
 pub mod dns;
 mod exit_node;
 pub mod perimeter;
 mod proxmox;
+pub mod registry;
 
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
@@ -14,12 +16,13 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 
 use super::entities::{Flows, Inventory};
-use super::readings::{DnsReading, FwReading, PveReading, Readings};
+use super::readings::{BootReading, DnsReading, FwReading, PveReading, Readings, RegistryReading};
 use super::source::{GapKind, SourceError, SourceHealth, SourceId, Sources};
 use crate::backends::exit_node::model as exit;
 use crate::site::Site;
 use crate::site::model::{
-    ExitNodeSite, NumberingPlan, PowerDnsMode, PowerDnsSite, ProxmoxSite, ResolversSite, SecretSource, Transport, Trust,
+    BootstrapSite, ExitNodeSite, NumberingPlan, PowerDnsMode, PowerDnsSite, ProxmoxSite, ResolversSite, SecretSource,
+    Transport, Trust,
 };
 use crate::site::numbering::TenantIndex;
 
@@ -88,7 +91,7 @@ pub fn site() -> Site {
             ask: ([10, 20, 50, 1], 53).into(),
             substrate: None,
         }),
-        bootstrap: None,
+        bootstrap: Some(BootstrapSite::File("/var/lib/deevnet/records.jsonl".into())),
         registry: None,
         state_dir: None,
         warnings: Vec::new(),
@@ -107,6 +110,10 @@ pub struct Sample {
     pub pve: PveReading,
     /// Exit node.
     pub exit: exit::Reading,
+    /// Check-ins.
+    pub boot: BootReading,
+    /// Registry; `None` = the site has none.
+    pub registry: Option<RegistryReading>,
     /// Names.
     pub dns: DnsReading,
     /// Perimeter.
@@ -166,7 +173,9 @@ impl Sample {
         let site = site();
         let bound = SignedDuration::from_secs(10);
         let mut sources = Sources::default();
-        for (id, interval) in [(SourceId::Pve, 10), (SourceId::Dns, 10), (SourceId::Fw, 10), (SourceId::Exit, 30)] {
+        let quick = [SourceId::Pve, SourceId::Dns, SourceId::Fw].map(|id| (id, 10));
+        let asked = quick.into_iter().chain([(SourceId::Exit, 30), (SourceId::Boot, 30)]);
+        for (id, interval) in asked {
             let mut health = SourceHealth::starting(SignedDuration::from_secs(interval), bound, now());
             health.observed_at = Some(now());
             sources.set(id, health);
@@ -174,6 +183,8 @@ impl Sample {
         Self {
             pve: proxmox::reading(&site, tenants),
             exit: exit_node::reading(&site, tenants),
+            boot: checkins::reading(&site, tenants),
+            registry: None,
             dns: dns::reading(&site, tenants),
             fw: perimeter::reading(&site, tenants),
             flows: exit_node::flows(&site, tenants),
@@ -206,7 +217,8 @@ impl Sample {
             SourceId::Fw => readings.fw = None,
             SourceId::Dns => readings.dns = None,
             SourceId::Exit => readings.exits.clear(),
-            SourceId::Boot => {}
+            SourceId::Boot => readings.boot = None,
+            SourceId::Registry => readings.registry = None,
         }
         self.of_these(readings)
     }
@@ -217,6 +229,8 @@ impl Sample {
             exits: std::iter::once((NODE.to_owned(), Ok(Arc::new(self.exit.clone())))).collect(),
             dns: self.site.powerdns.is_some().then(|| Arc::new(self.dns.clone())),
             fw: Some(Arc::new(self.fw.clone())),
+            boot: Some(Arc::new(self.boot.clone())),
+            registry: self.registry.clone().map(Arc::new),
             ..Readings::default()
         }
     }

@@ -40,7 +40,15 @@ pub(in crate::lab) fn packet(world: &World, now: i64, packet: &[u8], udp: bool) 
         OpCode::Update => update::answer(world, &request, &signature),
         // A bad signature on a query is an unsigned NOTAUTH, whatever was asked.
         OpCode::Query if matches!(signature, tsig::Signature::Bad) => {
-            (wire::response(&request, ResponseCode::NotAuth), None)
+            let mut response = wire::response(&request, ResponseCode::NotAuth);
+            response.metadata.authoritative = true;
+            (response, None)
+        }
+        OpCode::Query if udp && asks_for_all(world, &request) => {
+            let mut response = wire::response(&request, ResponseCode::NoError);
+            response.metadata.authoritative = true;
+            response.metadata.truncation = true;
+            (response, None)
         }
         OpCode::Query => (answer(world, &request), None),
         _ => (wire::response(&request, ResponseCode::NotImp), None),
@@ -50,6 +58,13 @@ pub(in crate::lab) fn packet(world: &World, now: i64, packet: &[u8], udp: bool) 
         _ => wire::bytes(&request, &response, udp),
     };
     Answered { bytes, changed }
+}
+
+/// A question for everything at a name of a zone that is here: over UDP it is sent to TCP (`any-to-tcp`).
+fn asks_for_all(world: &World, request: &Message) -> bool {
+    wire::question(request).is_some_and(|(name, kind)| {
+        kind == RecordType::ANY && closest(&world.names.zones, &name).is_some_and(|(_, zone)| !zone.unserved)
+    })
 }
 
 /// Answers a query.

@@ -2,6 +2,7 @@
 //! over UDP and TCP.
 
 mod auth;
+pub(super) mod dig;
 mod resolver;
 mod tsig;
 mod update;
@@ -42,7 +43,7 @@ impl Role {
         Self::Resolver(Arc::default())
     }
 
-    fn answer(&self, shared: &Shared, packet: &[u8], udp: bool) -> Option<Vec<u8>> {
+    pub(super) fn answer(&self, shared: &Shared, packet: &[u8], udp: bool) -> Option<Vec<u8>> {
         let (epoch, world) = shared.epoch();
         match self {
             Self::Authoritative => {

@@ -33,7 +33,7 @@ impl Change {
     }
 
     /// Makes the change in the same zone of another state, where faults may not have been at work.
-    pub(in crate::lab) fn apply(self, names: &mut Names) {
+    pub(in crate::lab) fn apply(self, names: &mut Names, now: i64) {
         let Some(zone) = names.zones.get_mut(&self.origin) else { return };
         let own_serial = self.sets.iter().any(|((_, kind), _)| kind == "SOA");
         for (key, set) in self.sets {
@@ -43,17 +43,20 @@ impl Change {
             };
         }
         if !own_serial {
-            zone.bump(&self.origin);
+            zone.bump(&self.origin, now);
         }
     }
 }
 
 /// The answer, and what it has changed.
 pub(super) fn answer(world: &World, request: &Message, signature: &Signature) -> (Message, Option<Change>) {
-    match checked(world, request, signature) {
-        Ok(changed) => (wire::response(request, ResponseCode::NoError), changed),
-        Err(code) => (wire::response(request, code), None),
-    }
+    let (code, changed) = match checked(world, request, signature) {
+        Ok(changed) => (ResponseCode::NoError, changed),
+        Err(code) => (code, None),
+    };
+    let mut response = wire::response(request, code);
+    response.metadata.authoritative = true;
+    (response, changed)
 }
 
 fn checked(world: &World, request: &Message, signature: &Signature) -> Result<Option<Change>, ResponseCode> {

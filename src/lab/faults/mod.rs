@@ -1,6 +1,7 @@
 //! What can be broken in the lab: one table, one function a fault. A fault changes the world both sources answer
 //! from; switching it off computes that world anew without it, so that nothing is left behind.
 
+mod boot;
 mod outside;
 mod table;
 
@@ -12,7 +13,7 @@ pub use table::SPECS;
 
 /// Every fault, in the order in which several are applied.
 pub fn specs() -> impl DoubleEndedIterator<Item = &'static Spec> {
-    SPECS.iter().chain(outside::SPECS)
+    SPECS.iter().chain(outside::SPECS).chain(boot::SPECS)
 }
 
 /// What a fault is about, and so what may stand after its `@`.
@@ -152,8 +153,9 @@ impl Fault {
     /// Changes the world.
     pub(super) fn apply(&self, world: &mut World) -> Result<(), FaultError> {
         let target = self.check(world)?;
-        (self.spec.apply)(world, target);
+        // Before the change: some faults began some time before they are noticed.
         world.disturbed = world.disturbed.max(self.since);
+        (self.spec.apply)(world, target);
         Ok(())
     }
 

@@ -26,6 +26,8 @@ pub(super) const SPECS: &[Spec] = &[
         id: "forward-wrong-type",
         scope: Tenant,
         title: "the tenant's zone is forwarded over TLS",
+        // Measured with Unbound 1.17.1: without a port it asks 853, where nobody listens, and says SERVFAIL at once,
+        // with CD as well; with port 53 it would be silent.
         changes: "type dot, to a server that speaks no TLS: SERVFAIL",
         apply: |w, t| change(w, t, |row| row.kind = ForwardKind::Dot),
     },
@@ -175,6 +177,27 @@ pub(super) const SPECS: &[Spec] = &[
         changes: "pass from iot to 10.20.128.0/18",
         apply: |w, _| {
             let rule = pass(w, 990, "iot -> tenant_transit: camera test", "iot", OVERLAY);
+            w.perimeter.rules.push(rule);
+        },
+    },
+    Spec {
+        id: "perimeter-rule-leftover",
+        scope: Site,
+        title: "a rule of a tenant that is gone is still there",
+        changes: "pass from trusted to 10.20.191.0/24, the subnet of index 63",
+        apply: |w, _| {
+            let rule = pass(w, 991, "trusted -> tenant_transit: drill", "trusted", "10.20.191.0/24");
+            w.perimeter.rules.push(rule);
+        },
+    },
+    Spec {
+        id: "ruleset-refused",
+        scope: Site,
+        title: "the packet filter refused the last rule set",
+        changes: "a saved rule that is not loaded; the error is in the system status alone",
+        apply: |w, _| {
+            let rule = pass(w, 992, "tenant_transit -> printers", "tenant_transit", "10.20.70.0/24");
+            w.perimeter.unloaded.insert(rule.uuid.clone());
             w.perimeter.rules.push(rule);
         },
     },

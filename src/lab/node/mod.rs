@@ -43,7 +43,7 @@ impl Output {
         Self { stdout, ..Self::default() }
     }
 
-    fn fail(code: u8, stderr: &str) -> Self {
+    pub(super) fn fail(code: u8, stderr: &str) -> Self {
         Self { stdout: String::new(), stderr: format!("{stderr}\n"), code }
     }
 }
@@ -73,7 +73,19 @@ pub const PROGRAMS: &[&str] = &[
     "uname",
     "date",
     "ping",
+    "dig",
 ];
+
+/// A run of `dig`, which asks a server and so takes its time: the VRF it is in, if any, and its arguments.
+#[must_use]
+pub fn dig(run: &Run) -> Option<(Option<&str>, Vec<&str>)> {
+    let words: Vec<&str> = run.argv.iter().map(String::as_str).collect();
+    match words.as_slice() {
+        ["dig", args @ ..] => Some((None, args.to_vec())),
+        ["ip", "vrf", "exec", vrf, "dig", args @ ..] => Some((Some(vrf), args.to_vec())),
+        _ => None,
+    }
+}
 
 /// A VNet of a VRF on the node.
 #[derive(Debug, Clone)]

@@ -9,7 +9,7 @@ use super::files;
 use super::routes::Tables;
 use super::{Output, vrfs};
 use crate::lab::moment;
-use crate::lab::state::{FrrUnit, SnatState, World};
+use crate::lab::state::{FrrUnit, Guest, SnatState, World};
 
 /// Kernel release the node reports.
 pub(super) const KERNEL: &str = "6.14.11-4-pve";
@@ -175,10 +175,17 @@ fn evpn_vni(world: &World) -> Value {
                 "numArpNd": 0, "numRemoteVteps": "n/a", "tenantVrf": device}),
         );
         for vnet in vrf.vnets.iter().filter(|vnet| vnet.present) {
+            // What runs on the VNet is what has a MAC there.
+            let on = |guest: &&Guest| {
+                guest.node == world.exit.node
+                    && guest.started.is_some()
+                    && guest.property("net0", "bridge").as_deref() == Some(vnet.name.as_str())
+            };
+            let guests = world.guests.values().filter(on).count();
             out.insert(
                 vnet.tag.to_string(),
-                json!({"vni": vnet.tag, "type": "L2", "vxlanIf": format!("vxlan_{}", vnet.name), "numMacs": 1,
-                    "numArpNd": 1, "numRemoteVteps": 0, "tenantVrf": device}),
+                json!({"vni": vnet.tag, "type": "L2", "vxlanIf": format!("vxlan_{}", vnet.name), "numMacs": guests,
+                    "numArpNd": guests, "numRemoteVteps": 0, "tenantVrf": device}),
             );
         }
     }

@@ -6,6 +6,7 @@ use std::net::Ipv4Addr;
 use serde_json::{Map, Value, json};
 
 use super::Ask;
+use super::status;
 use crate::lab::names::{AUTHORITATIVE, backwards};
 use crate::lab::perimeter::{ForwardKind, Interface, Release};
 use crate::lab::{moment, names};
@@ -19,9 +20,7 @@ const OUTSIDE: &[(&str, &str, &str)] =
 pub(super) fn read(ask: &Ask<'_>, name: &str, id: Option<&str>) -> Option<Value> {
     Some(match name {
         "core/firmware/status" => firmware(ask),
-        "core/system/status" => json!({"metadata": {"system": {"status": 2, "message": "No pending messages",
-            "title": "System"}, "translations": {"dialogTitle": "System Status", "dialogCloseButton": "Close"},
-            "subsystems": []}}),
+        "core/system/status" => status::system(ask),
         "diagnostics/system/system_information" => json!({"name": HOST, "versions": [format!("OPNsense {}-amd64",
             version(ask)), "FreeBSD 14.3-RELEASE-p2", "OpenSSL 3.0.17"], "updates": "Click to check for updates."}),
         "diagnostics/system/system_time" => system_time(ask),
@@ -248,7 +247,7 @@ fn arp(ask: &Ask<'_>) -> Vec<Value> {
 fn states(ask: &Ask<'_>) -> Vec<Value> {
     let transit = ask.world.exit.transit_address.to_string();
     let labelled = |part: &str| {
-        let rule = ask.perimeter.rules.iter().find(|rule| rule.enabled && rule.description.ends_with(part));
+        let rule = ask.perimeter.loaded().find(|rule| rule.description.ends_with(part));
         rule.map(|rule| (rule.uuid.clone(), rule.description.clone()))
     };
     let mut rows = Vec::new();

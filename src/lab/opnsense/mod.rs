@@ -8,6 +8,7 @@ mod diagnostics;
 mod forms;
 mod options;
 mod rules;
+mod status;
 
 use base64::Engine as _;
 use serde_json::{Map, Value, json};

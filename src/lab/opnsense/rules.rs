@@ -280,8 +280,8 @@ fn fixed_row(ask: &Ask<'_>, at: usize, fixed: &Fixed) -> Value {
 /// Counters by label; a rule that is not compiled has none.
 fn statistics(ask: &Ask<'_>) -> Map<String, Value> {
     let mut labels: Vec<(String, u64)> = numbered().map(|(at, fixed)| (label(at, fixed), 2)).collect();
-    let compiled = ask.perimeter.rules.iter().filter(|rule| rule.enabled);
-    labels.extend(compiled.map(|rule| (rule.uuid.clone(), if rule.protocol == "TCP/UDP" { 2 } else { 1 })));
+    labels
+        .extend(ask.perimeter.loaded().map(|rule| (rule.uuid.clone(), if rule.protocol == "TCP/UDP" { 2 } else { 1 })));
     labels.into_iter().map(|(label, rules)| (label.clone(), counters(ask, &label, rules))).collect()
 }
 
@@ -293,7 +293,7 @@ fn counters(ask: &Ask<'_>, label: &str, rules: u64) -> Value {
 
 fn rule_ids(ask: &Ask<'_>) -> Value {
     let mut items: Vec<(String, String)> = numbered().map(|(at, f)| (f.0.to_owned(), label(at, f))).collect();
-    items.extend(ask.perimeter.rules.iter().filter(|r| r.enabled).map(|r| (r.description.clone(), r.uuid.clone())));
+    items.extend(ask.perimeter.loaded().map(|r| (r.description.clone(), r.uuid.clone())));
     items.sort();
     json!({"items": items.iter().map(|(text, id)| json!({"id": id, "descr": text})).collect::<Vec<_>>()})
 }

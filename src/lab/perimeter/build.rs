@@ -65,6 +65,7 @@ pub(in crate::lab) fn build(world: &World, now: i64, release: Release) -> Perime
         (0..5).map(|n| format!("{:016x}", mix(world.seed, &format!("opnsense {what} {now} {n}")))).collect()
     };
     Perimeter {
+        unloaded: std::collections::BTreeSet::new(),
         release,
         interfaces: interfaces(),
         rules: rules(world),

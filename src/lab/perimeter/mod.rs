@@ -185,6 +185,8 @@ pub struct Perimeter {
     pub interfaces: Vec<Interface>,
     /// Rules made through the API, in order.
     pub rules: Vec<Rule>,
+    /// Rules that pf does not have, since it refused the set they came with and kept the one before.
+    pub unloaded: BTreeSet<String>,
     /// Aliases.
     pub aliases: Vec<Alias>,
     /// Gateways.
@@ -213,6 +215,7 @@ impl std::fmt::Debug for Perimeter {
             .field("release", &self.release)
             .field("interfaces", &self.interfaces)
             .field("rules", &self.rules)
+            .field("unloaded", &self.unloaded)
             .field("aliases", &self.aliases)
             .field("gateways", &self.gateways)
             .field("routes", &self.routes)
@@ -230,6 +233,11 @@ impl Perimeter {
     #[must_use]
     pub fn interface(&self, id: &str) -> Option<&Interface> {
         self.interfaces.iter().find(|interface| interface.id == id)
+    }
+
+    /// The rules that pf has loaded.
+    pub fn loaded(&self) -> impl Iterator<Item = &Rule> {
+        self.rules.iter().filter(|rule| rule.enabled && !self.unloaded.contains(&rule.uuid))
     }
 
     /// The gateway of that name.

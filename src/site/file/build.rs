@@ -69,15 +69,26 @@ fn whole<T>(section: Option<Option<T>>) -> Option<Option<T>> {
 
 /// Keys that are required because of what another key says.
 fn conditional_keys(reader: &mut Reader<'_>) {
-    let Some(fields) = reader.sections("powerdns").next() else { return };
-    let wanted: &[&str] = match fields.get::<String>("mode").as_deref() {
-        Some("api") => &["url", "api_key"],
-        Some("tunnel") => &["url", "api_key", "tunnel"],
-        _ => &[],
-    };
-    let section = fields.section;
-    let absent: Vec<_> = wanted.iter().filter(|key| !fields.was_given(key)).collect();
-    for key in absent {
+    let powerdns = reader.sections("powerdns").next().map(|fields| {
+        let wanted: &[&str] = match fields.get::<String>("mode").as_deref() {
+            Some("api") => &["url", "api_key"],
+            Some("tunnel") => &["url", "api_key", "tunnel"],
+            _ => &[],
+        };
+        (fields, wanted)
+    });
+    let bootstrap = reader.sections("bootstrap").next().map(|fields| {
+        let wanted: &[&str] = if fields.was_given("file") { &[] } else { &["url", "credential"] };
+        (fields, wanted)
+    });
+    let absent: Vec<_> = powerdns
+        .into_iter()
+        .chain(bootstrap)
+        .flat_map(|(fields, wanted)| wanted.iter().map(move |key| (fields, key)))
+        .filter(|(fields, key)| !fields.was_given(key))
+        .map(|(fields, key)| (fields.section, key))
+        .collect();
+    for (section, key) in absent {
         reader.missing(section, key);
     }
 }
@@ -265,8 +276,17 @@ fn resolvers(fields: &Fields) -> Option<ResolversSite> {
 }
 
 fn bootstrap(fields: &Fields, findings: &mut Findings) -> Option<BootstrapSite> {
-    let (url, trust) = service(fields, findings)?;
-    Some(BootstrapSite { url, trust, credential: fields.get("credential")? })
+    if !fields.was_given("file") {
+        let (url, trust) = service(fields, findings)?;
+        return Some(BootstrapSite::Api { url, trust, credential: fields.get("credential")? });
+    }
+    for key in ["url", "ca_file", "fingerprint", "plaintext", "credential"] {
+        if let Some(span) = fields.span_of(key).filter(|_| fields.was_given(key)) {
+            let problem = Problem::new(format!("`{key}` and `file` exclude each other")).at(span);
+            findings.problems.push(problem.help("keep `file` to read a file of records, `url` to ask a service"));
+        }
+    }
+    Some(BootstrapSite::File(fields.get("file")?))
 }
 
 fn registry(fields: &Fields, findings: &mut Findings) -> Option<RegistrySite> {

@@ -275,13 +275,14 @@ pub static SITE: &[Section] = &[
         "bootstrap",
         One,
         false,
-        "bootstrap service; without it there are no check-ins",
+        "check-ins, of a service or a file; without it there are none",
         &[
-            key("url", Url, Required, "origin of the service"),
+            key("url", Url, Optional, "origin of the service; required unless there is a file"),
             CA_FILE,
             FINGERPRINT,
             PLAINTEXT,
-            key("credential", Secret, Required, "operator credential"),
+            key("credential", Secret, Optional, "operator credential; required with url"),
+            key("file", Path, Optional, "file of records, one JSON object a line; excludes url"),
         ],
     ),
     section(

@@ -1,6 +1,7 @@
 //! The site file: TOML, read strictly, with everything that is wrong told at once.
 
 mod build;
+pub mod draft;
 pub mod keys;
 mod reader;
 mod redacted;

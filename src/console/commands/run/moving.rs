@@ -45,7 +45,9 @@ impl Step {
 /// Moves whatever has the keys.
 pub fn go(model: &mut Model, step: Step) -> Vec<Effect> {
     match (&model.overlay, model.screen()) {
-        (Overlay::None | Overlay::Filter { .. }, Screen::Text { .. }) => scroll_text(model, step),
+        (Overlay::None | Overlay::Filter { .. }, Screen::Text { .. } | Screen::Resolve { .. }) => {
+            scroll_text(model, step)
+        }
         (Overlay::None | Overlay::Filter { .. }, _) => {
             if let Some(key) = model.focused() {
                 in_list(model, &key, step);
@@ -106,11 +108,15 @@ pub fn text_end(model: &Model) -> Option<usize> {
 }
 
 fn scroll_text(model: &mut Model, step: Step) {
-    let Screen::Text { subject, form, scroll } = model.screen() else { return };
     let page = text_page(model);
-    let end = text_end(model).unwrap_or_else(|| describe::lines(model, subject, *form).len().saturating_sub(page));
-    let to = step.from(*scroll, end + 1, page);
-    if let Some(Screen::Text { scroll, .. }) = model.stack.last_mut() {
+    let (scroll, lines) = match model.screen() {
+        Screen::Text { subject, form, scroll } => (*scroll, describe::lines(model, subject, *form).len()),
+        Screen::Resolve { scroll } => (*scroll, 0),
+        _ => return,
+    };
+    let end = text_end(model).unwrap_or_else(|| lines.saturating_sub(page));
+    let to = step.from(scroll, end + 1, page);
+    if let Some(Screen::Text { scroll, .. } | Screen::Resolve { scroll }) = model.stack.last_mut() {
         *scroll = to;
     }
 }

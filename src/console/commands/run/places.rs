@@ -12,7 +12,7 @@ use crate::console::lists;
 use crate::console::model::{Focus, Layout, Model, Overlay, Screen};
 use crate::console::msg::{Effect, Notice};
 use crate::console::update::overlay;
-use crate::console::{nav, select};
+use crate::console::{nav, resolve, select};
 use crate::inventory::{Inventory, ObjectId};
 
 /// A place: its word, and the screen it is.
@@ -185,6 +185,9 @@ pub(in super::super) fn back(model: &mut Model, _: &Call<'_>) -> Vec<Effect> {
     if !matches!(model.overlay, Overlay::None) {
         overlay::close(model);
         return Vec::new();
+    }
+    if matches!(model.screen(), Screen::Resolve { .. }) && resolve::stop(model) {
+        return vec![Effect::StopResolve];
     }
     if let Some(key) = model.focused() {
         let state = nav::state_mut(model, &key);

@@ -8,7 +8,7 @@ use crate::console::lists::def;
 use crate::console::model::{Focus, Layout, Model, Overlay, Screen, TextForm};
 use crate::console::msg::{Effect, Notice};
 use crate::console::update::overlay;
-use crate::console::{describe, nav};
+use crate::console::{describe, nav, resolve};
 use crate::inventory::ObjectId;
 
 pub(in super::super) fn open(model: &mut Model, call: &Call<'_>) -> Vec<Effect> {
@@ -81,6 +81,9 @@ pub(in super::super) fn copy(model: &mut Model, call: &Call<'_>) -> Vec<Effect> 
     if let Screen::Text { subject, form, .. } = model.screen() {
         return vec![Effect::Copy(describe::plain(&describe::lines(model, subject, *form)))];
     }
+    if let (Screen::Resolve { .. }, Some(question)) = (model.screen(), &model.question) {
+        return vec![Effect::Copy(resolve::markdown(&question.found, model.look.glyphs))];
+    }
     let (Some((list, _)), Some(state), Some(inv)) = (model.focused(), model.focused_state(), model.picture()) else {
         return Vec::new();
     };
@@ -94,6 +97,15 @@ pub(in super::super) fn copy(model: &mut Model, call: &Call<'_>) -> Vec<Effect> 
         }
     };
     vec![Effect::Copy(text)]
+}
+
+/// Asks for the name of the row.
+pub(in super::super) fn resolve(model: &mut Model, _: &Call<'_>) -> Vec<Effect> {
+    let Some((id, inv)) = model.selected().zip(model.picture()) else { return Vec::new() };
+    match resolve::of_row(inv, id) {
+        Ok((text, kind)) => resolve::typed(model, &text, kind),
+        Err(_) => Vec::new(),
+    }
 }
 
 /// Rows of a list as text.

@@ -7,11 +7,11 @@ use tui_input::Input as Field;
 use crate::console::commands::Call;
 use crate::console::complete::clean_line;
 use crate::console::file::did_you_mean;
-use crate::console::model::{Model, Overlay};
+use crate::console::model::{Model, Overlay, Screen};
 use crate::console::msg::{Effect, Notice};
 use crate::console::update::overlay;
 use crate::console::widgets::format;
-use crate::console::{select, theme};
+use crate::console::{resolve, select, theme};
 use crate::inventory::SourceId;
 
 pub(in super::super) fn quit(_: &mut Model, _: &Call<'_>) -> Vec<Effect> {
@@ -53,6 +53,9 @@ pub(in super::super) fn complete_back(model: &mut Model, _: &Call<'_>) -> Vec<Ef
 
 pub(in super::super) fn refresh(model: &mut Model, call: &Call<'_>) -> Vec<Effect> {
     let Some(word) = call.args.first() else {
+        if matches!(model.screen(), Screen::Resolve { .. }) {
+            return resolve::again(model);
+        }
         model.say(Notice::progress("reading all sources again"));
         return vec![Effect::Refresh(None)];
     };

@@ -136,7 +136,7 @@ fn the_command_line_completes_commands_and_objects() {
     assert_eq!(complete::rest(&model), "resh ");
     press(&mut model, "right");
     let labels: Vec<_> = complete::candidates(&model).into_iter().map(|c| c.label).collect();
-    assert_eq!(labels, ["PVE", "DNS", "FW", "EXIT", "BOOT"]);
+    assert_eq!(labels, ["PVE", "DNS", "FW", "EXIT", "BOOT", "REG"]);
     type_text(&mut model, "exit");
     assert_eq!(press(&mut model, "enter"), [Effect::Refresh(Some(SourceId::Exit))]);
     assert_eq!(model.history, ["refresh exit"]);

@@ -74,7 +74,7 @@ fn check(model: &Model) {
             assert!(state.order.len() <= state.total);
         }
     }
-    if model.layout() != Layout::TooSmall && !matches!(model.screen(), Screen::Text { .. }) {
+    if model.layout() != Layout::TooSmall && !matches!(model.screen(), Screen::Text { .. } | Screen::Resolve { .. }) {
         assert!(nav::stops(model).contains(&model.focus), "{:?} on {:?}", model.focus, model.screen());
     }
     assert!(model.prefix.len() < SEQUENCE);
@@ -91,6 +91,8 @@ fn only_reads(effects: &[Effect]) {
             | Effect::Demand(_)
             | Effect::Copy(_)
             | Effect::Edit { .. }
+            | Effect::Resolve { .. }
+            | Effect::StopResolve
             | Effect::WakeAt(_)
             | Effect::Title(_) => {}
         }

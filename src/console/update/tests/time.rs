@@ -41,6 +41,7 @@ fn the_age_of_a_stale_source_wakes_at_its_steps() {
     let mut sample = Sample::healthy();
     sample.fail(SourceId::Pve, GapKind::NoAnswer, "no answer", true);
     sample.fail(SourceId::Exit, GapKind::NoAnswer, "no answer", true);
+    sample.fail(SourceId::Boot, GapKind::NoAnswer, "no answer", true);
     sample.fail(SourceId::Dns, GapKind::NoAnswer, "no answer", true);
     sample.fail(SourceId::Fw, GapKind::NoAnswer, "no answer", true);
     update(&mut model, Msg::Inventory(sample.join()));

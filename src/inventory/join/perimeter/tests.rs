@@ -134,6 +134,18 @@ fn what_lets_nothing_through_is_not_found() {
     assert_eq!(elsewhere.perimeter.must_not_exist, Ok(0), "trusted may");
     let router = with(rule(900, "opt10", "TCP", ("any", "(self):53"), "temp"));
     assert_eq!(router.perimeter.must_not_exist, Ok(0), "the perimeter itself is no host of management");
+    let address = with(rule(900, "opt10", "TCP", ("any", "10.20.99.1/32:53"), "temp"));
+    assert_eq!(address.perimeter.must_not_exist, Ok(0), "nor by its address");
+    let host = with(rule(900, "opt10", "TCP", ("any", "10.20.99.22/32:53"), "temp"));
+    assert_eq!(host.perimeter.must_not_exist, Ok(1));
+}
+
+#[test]
+fn a_source_of_the_segment_alone_counts_on_any_interface() {
+    let on = |source: &str| with(rule(900, "opt3", "any", (source, "10.20.128.0/18"), "temp"));
+    assert_eq!(pattern(&on("10.20.31.7/32"), "iot_vendor → overlay"), Ok(1));
+    assert_eq!(on("10.20.25.0/24").perimeter.must_not_exist, Ok(0), "platform may");
+    assert_eq!(on("10.0.0.0/8").perimeter.must_not_exist, Ok(0), "on platform's interface that is platform");
 }
 
 #[test]

@@ -1,0 +1,490 @@
+//! States of check-ins: each on its own, every two that can hold at once, and that there is always exactly one.
+
+use jiff::{SignedDuration, Timestamp};
+use proptest::prelude::*;
+
+use super::judge::{Case, Machine, ORDER};
+use crate::backends::bootstrap::{Declared, Record, Refusal, Report, Token, TokenState};
+use crate::inventory::testing::checkins::{self, ago, applied, change, report};
+use crate::inventory::testing::{Sample, healthy, now};
+use crate::inventory::{CheckInRow, CheckInState, Class, Gap, GapKind, Inventory, Presence, SourceId, Workload};
+
+const OTHER: &str = "00000000-5050-4000-8000-000000005001";
+
+fn row<'a>(inv: &'a Inventory, tenant: &str, workload: &str) -> &'a CheckInRow {
+    inv.checkins.iter().find(|c| &*c.tenant == tenant && &*c.workload == workload).expect("the check-in")
+}
+
+/// What `eds/jobs` shows after its record was changed: state, class, word, next.
+fn shown(edit: impl FnOnce(&mut Record)) -> (CheckInState, Class, String, String) {
+    let mut s = Sample::healthy();
+    change(&mut s.boot, "eds", "jobs", edit);
+    of(&s.join())
+}
+
+fn of(inv: &Inventory) -> (CheckInState, Class, String, String) {
+    let c = row(inv, "eds", "jobs");
+    (c.state, c.class, c.word.to_string(), c.next.to_string())
+}
+
+fn told(state: CheckInState, class: Class, word: &str, next: &str) -> (CheckInState, Class, String, String) {
+    (state, class, word.to_owned(), next.to_owned())
+}
+
+// What makes each state hold. The record is that of a workload whose generation runs.
+
+fn replay(r: &mut Record) {
+    let at = r.token.as_ref().unwrap().redeemed_at.unwrap_or_else(|| ago(600)) + SignedDuration::from_secs(200);
+    let refused = |reason: &str| Refusal { at, reason: reason.into(), from: None, claim: Some("b2c4".into()) };
+    r.refusals = vec![refused("claim-mismatch")];
+}
+
+fn foreign(r: &mut Record) {
+    r.reports.push(report("health", ago(30), 9, OTHER));
+}
+
+fn failed(r: &mut Record) {
+    let uuid = r.token.as_ref().unwrap().smbios_uuid.clone().unwrap();
+    let error = Report {
+        ok: false,
+        code: "denied".into(),
+        detail: "image access denied".into(),
+        ..report("pull", ago(20), 2, &uuid)
+    };
+    r.reports.push(error);
+}
+
+fn expired(r: &mut Record) {
+    issued(r, 3600);
+    r.token.as_mut().unwrap().expires_at = Some(ago(1800));
+}
+
+fn behind(r: &mut Record) {
+    r.declared.as_mut().unwrap().generation += 1;
+}
+
+fn delivered(r: &mut Record) {
+    let token = r.token.as_mut().unwrap();
+    (token.issued_at, token.redeemed_at) = (ago(120), Some(ago(60)));
+}
+
+fn awaiting(r: &mut Record) {
+    issued(r, 300);
+}
+
+/// A token issued so many seconds ago and not used; what ran before it still runs.
+fn issued(r: &mut Record, seconds: i64) {
+    let token = r.token.as_mut().unwrap();
+    *token = Token {
+        state: TokenState::Issued,
+        issued_at: ago(seconds),
+        expires_at: Some(ago(seconds - 1800)),
+        redeemed_at: None,
+        redeemed_from: None,
+        ..token.clone()
+    };
+    r.reports.retain(|report| report.at < ago(seconds));
+}
+
+type Edit = fn(&mut Record);
+
+const HOLDS: [(CheckInState, Edit); 8] = [
+    (CheckInState::ReplayRefused, replay),
+    (CheckInState::Foreign, foreign),
+    (CheckInState::Failed, failed),
+    (CheckInState::Expired, expired),
+    (CheckInState::Behind, behind),
+    (CheckInState::Delivered, delivered),
+    (CheckInState::Awaiting, awaiting),
+    (CheckInState::Applied, |_| {}),
+];
+
+#[test]
+fn each_state_alone_says_what_it_is_and_what_to_do() {
+    use CheckInState as S;
+    assert_eq!(shown(|_| {}), told(S::Applied, Class::Fine, "applied", ""));
+    assert_eq!(shown(replay), told(S::ReplayRefused, Class::Fault, "replay refused", "revoke, or replace"));
+    assert_eq!(shown(foreign), told(S::Foreign, Class::Warning, "foreign", "find the other machine"));
+    assert_eq!(shown(failed), told(S::Failed, Class::Fault, "failed at pull", "image access denied"));
+    assert_eq!(shown(expired), told(S::Expired, Class::Warning, "expired", "reissue the token"));
+    assert_eq!(shown(behind), told(S::Behind, Class::Warning, "behind", "cold start or replace"));
+    assert_eq!(shown(delivered), told(S::Delivered, Class::Progress, "delivered", ""));
+    let revoked = |r: &mut Record| {
+        issued(r, 300);
+        r.reports.clear();
+        r.token.as_mut().unwrap().state = TokenState::Revoked;
+    };
+    assert_eq!(shown(revoked), told(S::Expired, Class::Warning, "revoked", "reissue the token"));
+    let no_token = |r: &mut Record| (r.token, r.reports) = (None, Vec::new());
+    assert_eq!(shown(no_token), told(S::Awaiting, Class::Progress, "awaiting, no token", "issue a token"));
+    let nothing = |r: &mut Record| (r.declared, r.token, r.reports) = (None, None, Vec::new());
+    assert_eq!(shown(nothing), told(S::None, Class::Absent, "none declared", ""));
+    let other_digest = |r: &mut Record| r.declared.as_mut().unwrap().digest = "f00d".into();
+    assert_eq!(shown(other_digest), told(S::Behind, Class::Warning, "differs", "compare with what is declared"));
+}
+
+/// Of every two states that hold at once, the one that comes first in domain.md §7.6 is shown.
+#[test]
+fn of_two_states_that_hold_the_first_is_shown() {
+    let inv = healthy();
+    let vm = inv.workloads.iter().find(|w| w.vmid == 2081).unwrap();
+    let mut pairs = 0;
+    for (i, (first, a)) in HOLDS.iter().enumerate() {
+        for (second, b) in HOLDS.iter().skip(i + 1) {
+            let mut record = applied("eds", "jobs", 2081);
+            b(&mut record);
+            a(&mut record);
+            let case = case(&record, Some(vm));
+            if !case.holds(*first) || !case.holds(*second) {
+                continue;
+            }
+            pairs += 1;
+            assert_eq!(case.state(), *first, "{first:?} and {second:?}");
+        }
+    }
+    assert!(pairs >= 20, "only {pairs} pairs could be made");
+}
+
+#[test]
+fn the_order_is_that_of_the_states() {
+    let mut sorted = ORDER;
+    sorted.sort();
+    assert_eq!(sorted, ORDER);
+}
+
+fn case<'a>(record: &'a Record, vm: Option<&'a Workload>) -> Case<'a> {
+    Case { record, machine: Machine { vm, fresh: true, whole: true, read_at: Some(now()) }, at: now() }
+}
+
+/// Lets `eds/jobs` have started so many seconds ago.
+fn started(s: &mut Sample, seconds: u64) {
+    let vms = &mut s.pve.resources.as_mut().expect("resources").vms;
+    vms.iter_mut().find(|vm| vm.vmid == 2081).expect("the VM").uptime_s = Some(seconds);
+}
+
+fn waiting(up: u64, issued_ago: i64, more: impl FnOnce(&mut Sample)) -> (CheckInState, Class, String, String) {
+    let mut s = Sample::healthy();
+    started(&mut s, up);
+    change(&mut s.boot, "eds", "jobs", |r| {
+        issued(r, issued_ago);
+        r.reports.clear();
+    });
+    more(&mut s);
+    of(&s.join())
+}
+
+#[test]
+fn a_machine_that_runs_and_says_nothing_is_late_after_ten_minutes() {
+    use CheckInState::Awaiting;
+    let late = told(Awaiting, Class::Warning, "awaiting, late", "look at its console");
+    let plain = told(Awaiting, Class::Progress, "awaiting", "");
+    assert_eq!(waiting(1260, 1320, |_| {}), late);
+    assert_eq!(waiting(540, 1320, |_| {}), plain, "it has not run for ten minutes");
+    let stopped = |s: &mut Sample| {
+        let vms = &mut s.pve.resources.as_mut().unwrap().vms;
+        let vm = vms.iter_mut().find(|vm| vm.vmid == 2081).unwrap();
+        (vm.status, vm.uptime_s) = ("stopped".into(), None);
+    };
+    assert_eq!(waiting(0, 1320, stopped), told(Awaiting, Class::Progress, "awaiting", "start the VM"));
+    let blind = |s: &mut Sample| s.fail(SourceId::Pve, GapKind::NoAnswer, "no answer", true);
+    assert_eq!(waiting(1260, 1320, blind), plain, "whether it runs is not known");
+    let cold = told(Awaiting, Class::Pending, "awaiting cold start", "cold start");
+    assert_eq!(waiting(90_000, 1320, |_| {}), cold, "the token came while it ran");
+    let rebound = |s: &mut Sample| {
+        change(&mut s.boot, "eds", "jobs", |r| r.token.as_mut().unwrap().smbios_uuid = Some(OTHER.into()));
+    };
+    let other = told(Awaiting, Class::Warning, "awaiting, not its token", "reissue the token");
+    assert_eq!(waiting(1260, 1320, rebound), other);
+}
+
+#[test]
+fn an_exchange_without_a_report_is_stuck_after_ten_minutes_and_a_report_is_a_sign_of_life() {
+    let stuck = |r: &mut Record| {
+        delivered(r);
+        let token = r.token.as_mut().unwrap();
+        (token.issued_at, token.redeemed_at) = (ago(1900), Some(ago(1200)));
+        r.reports.clear();
+    };
+    let expected = told(CheckInState::Delivered, Class::Warning, "delivered, stuck", "look at its console");
+    assert_eq!(shown(stuck), expected);
+    let alive = |r: &mut Record| {
+        stuck(r);
+        let uuid = r.token.as_ref().unwrap().smbios_uuid.clone().unwrap();
+        r.reports.push(report("pull", ago(90), 2, &uuid));
+    };
+    assert_eq!(shown(alive), told(CheckInState::Delivered, Class::Progress, "delivered", ""));
+}
+
+#[test]
+fn three_missed_reports_are_information_and_no_failure() {
+    let quiet = |hours: i64| {
+        move |r: &mut Record| {
+            let uuid = r.token.as_ref().unwrap().smbios_uuid.clone().unwrap();
+            r.reports = vec![report("health", ago(hours * 3600), 2, &uuid)];
+        }
+    };
+    assert_eq!(shown(quiet(2)).2, "applied");
+    assert_eq!(
+        shown(quiet(3)),
+        told(CheckInState::Applied, Class::Info, "applied, silent", "see whether its agent runs")
+    );
+}
+
+#[test]
+fn a_refusal_stands_until_it_is_acknowledged_or_a_new_exchange_followed() {
+    let acknowledged = |r: &mut Record| {
+        replay(r);
+        r.acknowledged_at = Some(now());
+    };
+    assert_eq!(shown(acknowledged).0, CheckInState::Applied);
+    let again = |r: &mut Record| {
+        replay(r);
+        r.acknowledged_at = Some(r.refusals[0].at - SignedDuration::from_secs(60));
+    };
+    assert_eq!(shown(again).0, CheckInState::ReplayRefused, "a refusal after the acknowledgement is another one");
+    let before = |r: &mut Record| {
+        replay(r);
+        r.refusals[0].at = r.token.as_ref().unwrap().redeemed_at.unwrap() - SignedDuration::from_secs(60);
+    };
+    assert_eq!(shown(before).0, CheckInState::Applied);
+    let late = |r: &mut Record| {
+        replay(r);
+        r.refusals[0].reason = "expired".into();
+    };
+    assert_eq!(shown(late).0, CheckInState::Applied, "who comes too late is no second holder");
+    let copy = |r: &mut Record| {
+        replay(r);
+        r.refusals[0].reason = "identity-mismatch".into();
+    };
+    assert_eq!(shown(copy).0, CheckInState::Foreign);
+}
+
+#[test]
+fn a_machine_whose_uuid_was_not_read_accuses_nobody() {
+    let mut s = Sample::healthy();
+    change(&mut s.boot, "eds", "jobs", foreign);
+    s.pve.configs.remove(&2081);
+    assert_eq!(of(&s.join()).0, CheckInState::Applied);
+    let mut s = Sample::healthy();
+    change(&mut s.boot, "eds", "jobs", foreign);
+    s.fail(SourceId::Pve, GapKind::NoAnswer, "no answer", true);
+    assert_eq!(of(&s.join()).0, CheckInState::Applied, "what Proxmox said before is not what is");
+}
+
+#[test]
+fn a_replaced_machine_is_not_judged_by_what_the_old_one_said() {
+    let replaced = |r: &mut Record| {
+        r.reports.push(report("health", ago(4000), 2, OTHER));
+        r.reports.retain(|report| report.smbios_uuid.as_deref() == Some(OTHER));
+        issued(r, 60);
+    };
+    assert_eq!(shown(replaced).0, CheckInState::Awaiting);
+}
+
+#[test]
+fn a_record_without_a_machine_and_a_machine_without_a_record() {
+    let mut s = Sample::healthy();
+    s.pve.resources.as_mut().unwrap().vms.retain(|vm| vm.vmid != 2081);
+    change(&mut s.boot, "eds", "jobs", |r| r.reports.truncate(1));
+    let inv = s.join();
+    assert_eq!(of(&inv), told(CheckInState::Applied, Class::Warning, "applied, no VM", "no VM of that name"));
+    assert_eq!(row(&inv, "eds", "jobs").vmid, None);
+    let mut s = Sample::healthy();
+    s.pve.resources.as_mut().unwrap().vms.retain(|vm| vm.vmid != 2081);
+    assert_eq!(of(&s.join()).0, CheckInState::Foreign, "nobody is there, and somebody reports");
+    let mut s = Sample::healthy();
+    s.pve.resources.as_mut().unwrap().vms.retain(|vm| vm.vmid != 2081);
+    s.pve.guests_hidden = Some(Gap::new(GapKind::Denied, "VM.Audit"));
+    assert_eq!(of(&s.join()).0, CheckInState::Applied, "hidden is not absent");
+    let none = healthy();
+    let web = none.workloads.iter().find(|w| &*w.name == "web").unwrap();
+    assert_eq!(web.checkin.as_ref().map(|m| (m.class, &*m.word)), Ok((Class::Absent, "none declared")));
+}
+
+#[test]
+fn a_list_with_holes_does_not_say_that_nothing_is_declared() {
+    let mut s = Sample::healthy();
+    let hole = Gap::new(GapKind::Failed, "records.jsonl, line 3: no sense in it");
+    s.boot.holes = Some(hole.clone());
+    let inv = s.join();
+    let c = row(&inv, "radio", "web");
+    assert_eq!((c.class, &*c.word), (Class::Unknown, "unknown"));
+    let b = &inv.tenant("radio").unwrap().layers.bootstrap;
+    assert_eq!((b.presence, &b.gap), (Presence::Unknown, &Some(hole)));
+    assert_eq!(inv.tenant("eds").unwrap().layers.bootstrap.presence, Presence::Present);
+}
+
+#[test]
+fn the_letter_b_is_the_worst_with_its_number() {
+    let b = |inv: &Inventory, t: &str| {
+        let l = &inv.tenant(t).expect("the tenant").layers.bootstrap;
+        (l.presence, l.class, l.words.clone())
+    };
+    let inv = healthy();
+    assert_eq!(b(&inv, "tdemo"), (Presence::Present, Class::Fine, "2 applied".into()));
+    assert_eq!(b(&inv, "radio"), (Presence::Present, Class::Fine, "3 applied".into()), "one has nothing declared");
+    assert_eq!(b(&inv, "bench1"), (Presence::Absent, Class::Absent, "none".into()));
+    let mut s = Sample::healthy();
+    started(&mut s, 1260);
+    change(&mut s.boot, "eds", "jobs", |r| {
+        issued(r, 1320);
+        r.reports.clear();
+    });
+    change(&mut s.boot, "sensors", "gw-07", failed);
+    change(&mut s.boot, "sensors", "gw-08", behind);
+    let inv = s.join();
+    assert_eq!(b(&inv, "eds"), (Presence::Differs, Class::Warning, "1 late".into()));
+    assert_eq!(b(&inv, "sensors"), (Presence::Differs, Class::Fault, "1 failed".into()));
+}
+
+#[test]
+fn failures_with_one_reason_are_one_row_of_the_overview() {
+    let mut s = Sample::healthy();
+    for gw in ["gw-01", "gw-02", "gw-03"] {
+        change(&mut s.boot, "sensors", gw, failed);
+    }
+    change(&mut s.boot, "eds", "jobs", replay);
+    let inv = s.join();
+    let rows: Vec<_> = inv.attention.iter().map(|a| (a.class, &*a.place, &*a.what)).collect();
+    assert_eq!(
+        rows,
+        [
+            (Class::Fault, "3 workloads", "bootstrap failed at pull: image access denied"),
+            (Class::Fault, "eds/jobs", "replay refused: two holders of one token"),
+        ]
+    );
+}
+
+#[test]
+fn old_data_and_an_api_without_check_ins_conclude_nothing() {
+    let mut s = Sample::healthy();
+    change(&mut s.boot, "eds", "jobs", replay);
+    s.fail(SourceId::Boot, GapKind::NoAnswer, "no answer", true);
+    let inv = s.join();
+    assert_eq!(of(&inv).0, CheckInState::ReplayRefused, "rows stay as last seen");
+    assert_eq!(inv.tenant("eds").unwrap().layers.bootstrap.presence, Presence::Unknown);
+    assert!(inv.workloads.iter().all(|w| w.checkin.is_err()));
+    assert_eq!(inv.attention.len(), 1, "the source, and nothing of what it said before");
+    let mut s = Sample::healthy();
+    s.boot.records = Err(Gap::new(GapKind::Off, "this API offers no bootstrap check-ins. That is not a fault."));
+    let inv = s.join();
+    assert!(inv.tenants.iter().all(|t| t.layers.bootstrap.is_off()));
+    assert_eq!((inv.attention.len(), inv.checkins.len()), (0, 0));
+    assert_eq!(inv.checkins_gap.as_ref().map(|g| g.kind), Some(GapKind::Off));
+}
+
+#[test]
+fn the_story_is_told_in_order_and_without_a_secret() {
+    let mut s = Sample::healthy();
+    change(&mut s.boot, "eds", "jobs", |r| {
+        delivered(r);
+        replay(r);
+        failed(r);
+    });
+    let inv = s.join();
+    let c = row(&inv, "eds", "jobs");
+    let times: Vec<_> = c.events.iter().map(|e| e.at).collect();
+    assert!(times.is_sorted());
+    let story: Vec<_> = c.events.iter().map(|e| &*e.what).collect();
+    for what in ["token", "redeem", "refused", "pull"] {
+        assert!(story.contains(&what), "{story:?}");
+    }
+    let refused = c.events.iter().find(|e| &*e.what == "refused").unwrap();
+    assert_eq!(&*refused.text, "claim-mismatch · claim b2c4…");
+}
+
+/// The rows come from the reading: while it stands, time may pass and nothing changes.
+#[test]
+fn rows_stand_still_between_readings() {
+    let (a, b) = (healthy(), healthy());
+    assert_eq!(a.checkins, b.checkins);
+    let mut later = Sample::healthy();
+    later.boot.at += SignedDuration::from_secs(30);
+    assert_eq!(later.join().checkins, a.checkins);
+    assert_eq!(checkins::applied("x", "y", 2040).tenant, "x");
+}
+
+fn moment() -> impl Strategy<Value = Timestamp> {
+    (0_i64..200_000).prop_map(ago)
+}
+
+fn uuid() -> impl Strategy<Value = Option<String>> {
+    prop_oneof![Just(None), Just(Some(OTHER.to_owned())), Just(Some("7655fca8-a5bd-4048-a6ff-000000002081".to_owned()))]
+}
+
+fn token() -> impl Strategy<Value = Token> {
+    let state = prop_oneof![
+        Just(TokenState::Issued),
+        Just(TokenState::Redeemed),
+        Just(TokenState::Expired),
+        Just(TokenState::Revoked)
+    ];
+    (state, moment(), prop::option::of(moment()), prop::option::of(moment()), uuid()).prop_map(
+        |(state, issued_at, expires_at, redeemed_at, smbios_uuid)| Token {
+            kid: "K".into(),
+            state,
+            issued_at,
+            expires_at,
+            redeemed_at,
+            redeemed_from: None,
+            smbios_uuid,
+            generation: None,
+        },
+    )
+}
+
+fn any_report() -> impl Strategy<Value = Report> {
+    let phase = prop_oneof![Just("redeem"), Just("pull"), Just("start"), Just("health"), Just("invented")];
+    (phase, moment(), any::<bool>(), 0_u64..4, uuid()).prop_map(|(phase, at, ok, generation, smbios_uuid)| Report {
+        ok,
+        smbios_uuid,
+        ..report(phase, at, generation, "")
+    })
+}
+
+fn any_record() -> impl Strategy<Value = Record> {
+    let reason =
+        prop_oneof![Just("claim-mismatch"), Just("expired"), Just("identity-mismatch"), Just("something else")];
+    let refusal =
+        (moment(), reason).prop_map(|(at, reason)| Refusal { at, reason: reason.into(), from: None, claim: None });
+    (
+        prop::option::of(0_u64..4),
+        prop::option::of(token()),
+        prop::collection::vec(refusal, 0..3),
+        prop::option::of(moment()),
+        prop::collection::vec(any_report(), 0..4),
+    )
+        .prop_map(|(declared, token, refusals, acknowledged_at, reports)| Record {
+            tenant: "eds".into(),
+            workload: "jobs".into(),
+            vmid: Some(2081),
+            declared: declared.map(|generation| Declared { generation, digest: String::new() }),
+            token,
+            refusals,
+            acknowledged_at,
+            reports,
+            interval: None,
+        })
+}
+
+proptest! {
+    /// Whatever a source says, one state is shown, it holds, none before it does, and it has words.
+    #[test]
+    fn precedence_is_total(record in any_record(), there in any::<bool>(), fresh in any::<bool>(), whole in any::<bool>()) {
+        let inv = healthy();
+        let vm = inv.workloads.iter().find(|w| w.vmid == 2081).filter(|_| there);
+        let machine = Machine { vm, fresh, whole: whole && fresh, read_at: Some(now()) };
+        let case = Case { record: &record, machine, at: now() };
+        let state = case.state();
+        prop_assert!(case.holds(state));
+        for before in ORDER.into_iter().take_while(|s| *s != state) {
+            prop_assert!(!case.holds(before), "{before:?} holds and {state:?} is shown");
+        }
+        let flag = case.flag(state);
+        prop_assert!(!super::words::word(&case, state, flag).is_empty());
+        // A token that is out and of which nothing came is never passed over.
+        if record.token.is_some() && state == CheckInState::None {
+            prop_assert!(case.applied().is_some(), "a token is out, and nothing is said");
+        }
+    }
+}
