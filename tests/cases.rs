@@ -7,7 +7,7 @@
     clippy::panic,
     clippy::indexing_slicing,
     clippy::print_stderr,
-    reason = "a test that cannot go on must fail, and says what it skips"
+    reason = "a test that cannot go on must fail, says what it skips and what it counted"
 )]
 
 #[path = "cases/rename.rs"]

@@ -6,14 +6,17 @@
     clippy::expect_used,
     clippy::panic,
     clippy::indexing_slicing,
-    clippy::print_stderr,
-    reason = "a test that cannot go on must fail, and says what it skips"
+    reason = "a test that cannot go on must fail"
 )]
 
 #[path = "findings/access.rs"]
 mod access;
 #[path = "findings/by_hand.rs"]
 mod by_hand;
+#[path = "findings/exits.rs"]
+mod exits;
+#[path = "findings/fabric.rs"]
+mod fabric;
 #[path = "findings/names.rs"]
 mod names;
 #[path = "findings/perimeter.rs"]

@@ -66,7 +66,7 @@ pub fn claims(report: &Report) -> BTreeSet<&'static str> {
 pub fn nothing_unknown(site: &Site, layers: &[Layer]) {
     let report = site.report();
     let of = |id: &&'static str| rule(id).is_some_and(|rule| layers.contains(&rule.layer));
-    let missing: Vec<_> = report.unknown.iter().filter(|u| u.ids.is_empty() || u.ids.iter().any(of)).collect();
+    let missing: Vec<_> = report.unknown.iter().filter(|u| u.ids.is_empty() || u.ids.iter().any(&of)).collect();
     assert!(missing.is_empty(), "{missing:#?}");
 }
 

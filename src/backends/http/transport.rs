@@ -201,7 +201,7 @@ impl HttpClient {
                 method: request.method.to_string(),
                 target,
                 sent: json.map(str::to_owned),
-                ended: result.as_ref().map(Clone::clone).map_err(ToString::to_string),
+                ended: result.clone().map_err(|why| why.to_string()),
             });
         }
         result

@@ -200,6 +200,10 @@ fn reply(item: &Item, facts: &mut Facts) -> Taken {
         }
         _ => return Taken::NotMine,
     };
+    // Bare values: whether they are the whole answer, and of which type, is not told.
+    if asked.split_ascii_whitespace().any(|word| word == "+short") {
+        return Taken::NotMine;
+    }
     let Some(question) = question(asked) else {
         return Taken::Unreadable("its question is none that is understood".to_owned());
     };

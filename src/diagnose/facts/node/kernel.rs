@@ -34,8 +34,12 @@ pub(super) fn sysctl(item: &Item, line: &Line, exit: Option<i32>, node: &mut Nod
             Some((interface, "rp_filter")) => {
                 rp_filter.insert(interface.replace('/', "."), u8::try_from(value).unwrap_or(u8::MAX));
             }
-            Some((interface, "forwarding")) => drop(forwarding.insert(interface.replace('/', "."), value != 0)),
-            _ => drop(other.insert(name, value)),
+            Some((interface, "forwarding")) => {
+                forwarding.insert(interface.replace('/', "."), value != 0);
+            }
+            _ => {
+                other.insert(name, value);
+            }
         }
     }
     add(&mut node.rp_filter, rp_filter, item);

@@ -29,7 +29,7 @@ fn drops(forward: &Forward) -> Option<bool> {
     let ends = |rule: &String| word(rule, "-j").is_some_and(|target| target == "DROP" || target == "REJECT");
     let bare = |rule: &String| rule.split_whitespace().nth(2) == Some("-j");
     let policy = forward.policy.as_deref() == Some("DROP");
-    match forward.rules.iter().find(|rule| !(ends(rule) && !bare(rule))) {
+    match forward.rules.iter().find(|rule| !ends(rule) || bare(rule)) {
         Some(first) if ends(first) => Some(true),
         Some(_) if policy => None,
         Some(_) => Some(false),

@@ -4,7 +4,7 @@ use super::super::exits::{Exit, exits};
 use super::super::{Out, Rule};
 use crate::diagnose::facts::Facts;
 use crate::diagnose::facts::sdn::VrfRoute;
-use crate::diagnose::finding::{Finding, Layer, Severity};
+use crate::diagnose::finding::{Finding, Layer, Severity, Subject};
 
 /// The rule.
 pub static RULE: Rule = Rule {
@@ -16,7 +16,7 @@ pub static RULE: Rule = Rule {
            changes. Other nodes lose the default it announced.",
     reads: "the state of the unit, whether vtysh answers; zones, routes of VRFs on other nodes show whom it reaches",
     unlike: &[("vrf-default-missing", "FRR runs and the route is not there")],
-    explains: &["vrf-default-missing", "management-leak", "return-route-missing", "inter-tenant-leak"],
+    explains: &["vrf-default-missing", "management-leak", "return-route-missing", "inter-tenant-leak", "hairpin-leak"],
     judge,
 };
 
@@ -32,7 +32,7 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
         }
     }
     silent_lists(facts, out);
-    without_zones(facts, out);
+    others(facts, out);
 }
 
 fn finding(facts: &Facts, exit: &Exit<'_>, out: &mut Out<'_>) -> Finding {
@@ -89,21 +89,29 @@ fn silent_lists(facts: &Facts, out: &mut Out<'_>) {
     }
 }
 
-/// Without the zones it is not known whose exit it is, but that FRR is down stays true.
-fn without_zones(facts: &Facts, out: &mut Out<'_>) {
-    if facts.sdn.zones_in_force().is_some() {
-        return;
-    }
-    for (name, node) in facts.nodes.iter().filter(|(_, node)| node.frr_runs() == Some(false)) {
-        let exit = Exit { name, node, site: None, tenants: Vec::new() };
+/// A node that is no exit, or whose zones were not read: that FRR is down stays true.
+fn others(facts: &Facts, out: &mut Out<'_>) {
+    let exits = super::exit_names(facts);
+    for (name, node) in
+        facts.nodes.iter().filter(|(name, node)| node.frr_runs() == Some(false) && !exits.contains(name))
+    {
         let unit = node.frr_unit.as_ref().map_or("unknown", |unit| unit.value.as_str());
-        let finding = out
-            .finding(exit.subject(), format!("FRR on {name} does not run ({unit})."))
+        let mut finding = out
+            .finding(Subject::new("node", name), format!("FRR on {name} does not run ({unit})."))
             .fact("frr.unit", name, unit)
+            .affects([name])
             .next("inspect-frr", 0, format!("look at the last log lines of FRR on {name}"))
-            .command("journalctl -u frr -n 50");
-        let finding = if let Some(unit) = &node.frr_unit { finding.from(unit) } else { finding };
+            .command("journalctl -u frr -n 50")
+            .next("restart-frr", 2, format!("restart FRR on {name}"));
+        if let Some(unit) = &node.frr_unit {
+            finding = finding.from(unit);
+        }
+        if let Some(answers) = &node.frr_answers {
+            finding = finding.fact("frr.daemons", name, if answers.value { "answer" } else { "silent" }).from(answers);
+        }
         out.found(finding);
-        out.unknown("the zones: whose exit node it is", facts.pve.why("cluster/sdn/zones"));
+        if facts.sdn.zones_in_force().is_none() {
+            out.unknown("the zones: whose exit node it is", facts.pve.why("cluster/sdn/zones"));
+        }
     }
 }

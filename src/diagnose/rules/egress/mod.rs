@@ -3,6 +3,7 @@
 mod address_not_announced;
 mod conntrack_collision;
 mod conntrack_full;
+mod exit_local_routing;
 mod exit_node_unreachable;
 mod exit_nodes_loop;
 mod exit_primary_missing;
@@ -10,23 +11,32 @@ mod firewall_bridge_mtu;
 mod forward_policy_drop;
 mod frr_down;
 mod frr_handwritten_lost;
+mod frr_local_contested;
 mod frr_local_not_merged;
 mod gateway_unreachable;
 mod l3vni_not_bound;
-mod local_routing;
+mod management_leak;
 mod mtu_ruled_out;
 mod perimeter_drop;
 mod return_route_missing;
 mod rp_filter;
+mod rp_filter_drops;
+mod rp_filter_strict;
 mod snat;
+mod snat_apply_rewrites;
 mod snat_catches_routed;
+mod snat_duplicate;
+mod snat_missing;
 mod snat_stale;
 mod snat_without_exit_node;
+mod snat_wrong_source;
 mod tenant_forwarding_off;
 mod transit_forwarding_off;
 mod transit_mtu;
 mod uplink_down;
 mod vrf_default;
+mod vrf_default_missing;
+mod vrf_default_wrong_gateway;
 mod workload_down;
 
 use std::collections::BTreeSet;
@@ -40,36 +50,37 @@ pub(super) static RULES: &[&Rule] = &[
     &uplink_down::RULE,
     &frr_down::RULE,
     &frr_handwritten_lost::RULE,
+    &frr_local_contested::RULE,
     &frr_local_not_merged::RULE,
     &conntrack_full::RULE,
     &l3vni_not_bound::RULE,
     &exit_nodes_loop::RULE,
     &exit_primary_missing::RULE,
-    &local_routing::RULE,
+    &exit_local_routing::RULE,
     &snat_without_exit_node::RULE,
-    &vrf_default::MISSING,
-    &vrf_default::WRONG,
-    &vrf_default::LEAK,
+    &vrf_default_missing::RULE,
+    &vrf_default_wrong_gateway::RULE,
+    &management_leak::RULE,
     &tenant_forwarding_off::RULE,
     &transit_forwarding_off::RULE,
     &forward_policy_drop::RULE,
     &snat_stale::RULE,
-    &snat::MISSING,
-    &snat::WRONG,
+    &snat_missing::RULE,
+    &snat_wrong_source::RULE,
     &snat_catches_routed::RULE,
     &conntrack_collision::RULE,
     &gateway_unreachable::RULE,
     &perimeter_drop::RULE,
     &return_route_missing::RULE,
-    &rp_filter::DROPS,
+    &rp_filter_drops::RULE,
     &transit_mtu::RULE,
     &firewall_bridge_mtu::RULE,
     &mtu_ruled_out::RULE,
     &address_not_announced::RULE,
     &workload_down::RULE,
-    &rp_filter::STRICT,
-    &snat::DUPLICATE,
-    &snat_stale::REWRITES,
+    &rp_filter_strict::RULE,
+    &snat_duplicate::RULE,
+    &snat_apply_rewrites::RULE,
 ];
 
 /// Nodes that some EVPN zone names as its exit.

@@ -46,6 +46,10 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
     for (server, host) in facts.nodes.iter() {
         for capture in &host.captures {
             let Some((question, answer)) = split(capture) else { continue };
+            // A node that only forwards sees the same packet on several interfaces.
+            if host.owns(question.dst) != Some(true) && question.dst.to_string() != server {
+                continue;
+            }
             match translator(facts, question.src) {
                 Some(translator) => found(server, host, capture, (question, answer), translator, out),
                 None => out.unknown(format!("who translates to {}", question.src), None),

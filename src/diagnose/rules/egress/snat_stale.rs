@@ -2,16 +2,14 @@
 
 use super::super::exits::words;
 use super::super::{Out, Rule};
-use crate::backends::exit_node::model::{Lookup, SnatRule};
-use crate::diagnose::facts::node::{Asked, Node};
+use super::snat::{WayOut, differs, way_out, with_rules};
+use crate::backends::exit_node::model::SnatRule;
+use crate::diagnose::facts::node::Node;
 use crate::diagnose::facts::sdn::{DryRun, RenderedSnat};
 use crate::diagnose::facts::{Facts, Sourced};
-use crate::diagnose::finding::{Layer, Severity, Subject};
+use crate::diagnose::finding::{Finding, Layer, Severity, Subject};
 
-/// Where the platform looks for its way out when it writes a rule (`facts/exit-node.md` §1).
-const PROBE: std::net::Ipv4Addr = std::net::Ipv4Addr::new(8, 8, 8, 8);
-
-/// The rule is stale.
+/// The rule.
 pub static RULE: Rule = Rule {
     id: "snat-stale",
     layer: Layer::Egress,
@@ -26,41 +24,6 @@ pub static RULE: Rule = Rule {
     explains: &["snat-wrong-source"],
     judge,
 };
-
-/// An apply would spoil a good rule.
-pub static REWRITES: Rule = Rule {
-    id: "snat-apply-rewrites",
-    layer: Layer::Egress,
-    severity: Severity::Info,
-    says: "The translation rules are what the site expects, but the node's own default route leads elsewhere. The platform \
-           takes interface and address from that route, so its next SDN apply would write other rules.",
-    reads: "the NAT rules, the lookup of the node's way out, the site file",
-    unlike: &[],
-    explains: &[],
-    judge: rewrites,
-};
-
-struct WayOut<'a> {
-    dev: &'a str,
-    src: Option<std::net::Ipv4Addr>,
-    asked: &'a Sourced<Asked>,
-}
-
-fn way_out(node: &Node) -> Option<WayOut<'_>> {
-    let own = |asked: &&Sourced<Asked>| {
-        asked.dst == PROBE && asked.from.is_none() && asked.iif.is_none() && asked.vrf.is_none()
-    };
-    let asked = node.lookups.iter().rfind(own)?;
-    match &asked.answer {
-        Lookup::Route { dev, prefsrc, .. } => Some(WayOut { dev, src: *prefsrc, asked }),
-        Lookup::Error(_) => None,
-    }
-}
-
-fn differs(rule: &SnatRule, way: &WayOut<'_>) -> bool {
-    rule.out_interface.as_deref().is_some_and(|out| out != way.dev)
-        || (rule.to_source.is_some() && way.src.is_some() && rule.to_source != way.src)
-}
 
 /// Whether the dry run takes this rule away and puts another one in its place.
 fn rewritten(run: &DryRun, rule: &SnatRule) -> Option<RenderedSnat> {
@@ -79,40 +42,19 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
     }
     for (name, node) in facts.nodes.iter() {
         let way = way_out(node);
+        let run = facts.sdn.dry_runs.get(name);
+        let site = facts.site.as_ref().and_then(|site| site.value.exit_nodes.iter().find(|exit| exit.name == name));
         for rule in node.snat_rules().into_iter().flatten() {
-            let run = facts.sdn.dry_runs.get(name);
-            let differs = way.as_ref().is_some_and(|way| differs(rule, way));
-            let expected = facts.site.as_ref().is_some_and(|site| {
-                site.exit_nodes.iter().any(|e| e.name == name && Some(e.transit_address) == rule.to_source)
-            });
-            match run.and_then(|run| Some((run, rewritten(run, rule)?))) {
-                Some((run, line)) if !expected => {
-                    let source = rule.source.map(|source| source.to_string()).unwrap_or_default();
-                    let title = format!(
-                        "{name} still translates {source} {}, and would do so to {} by {}: SDN has to be applied again, although nothing is pending.",
-                        words(rule),
-                        line.to,
-                        line.out
-                    );
-                    let mut finding = out
-                        .finding(Subject::new("node", name), title)
-                        .fact("snat.rule", format!("{name}/{source}"), words(rule))
-                        .fact("dry-run.rule", format!("{name}/{source}"), format!("to {} by {}", line.to, line.out))
-                        .fact("sdn.apply-needed", name, "yes, without a pending object")
-                        .affects([source])
-                        .from(run)
-                        .next("apply-sdn-after-diff", 3, "show the dry run's difference, then apply SDN")
-                        .command(format!("pvesh get /cluster/sdn/dry-run --node {name}"));
-                    for rules in node.snat.values() {
-                        finding = finding.from(rules);
-                    }
-                    if let Some(way) = &way {
-                        let src = way.src.map(|src| src.to_string()).unwrap_or_default();
-                        finding = finding.fact("node.leaves", name, format!("by {} as {src}", way.dev)).from(way.asked);
-                    }
+            // What the site expects is not stale, whatever the platform would write.
+            if rule.to_source.is_some() && site.map(|site| site.transit_address) == rule.to_source {
+                continue;
+            }
+            match run.map(|run| (run, rewritten(run, rule))) {
+                Some((run, Some(line))) => {
+                    let finding = finding(facts, (name, node), rule, (run, &line), out);
                     out.found(finding);
                 }
-                None if differs && !expected && run.is_none() => {
+                None if way.as_ref().is_some_and(|way| differs(rule, way)) => {
                     out.unknown(format!("the dry run of {name}"), facts.pve.why("cluster/sdn/dry-run"));
                 }
                 _ => {}
@@ -121,28 +63,38 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
     }
 }
 
-fn rewrites(facts: &Facts, out: &mut Out<'_>) {
-    for (name, node) in facts.nodes.iter() {
-        let site = facts.site.as_ref().and_then(|site| site.value.exit_nodes.iter().find(|exit| exit.name == name));
-        let (Some(site), Some(way)) = (site, way_out(node)) else { continue };
-        let good = |rule: &&SnatRule| {
-            rule.to_source == Some(site.transit_address) && rule.out_interface.as_ref() == Some(&site.transit_interface)
-        };
-        let count = node.snat_rules().into_iter().flatten().filter(good).filter(|rule| differs(rule, &way)).count();
-        if count == 0 {
-            continue;
+fn finding(
+    facts: &Facts,
+    (name, node): (&str, &Node),
+    rule: &SnatRule,
+    (run, line): (&Sourced<DryRun>, &RenderedSnat),
+    out: &Out<'_>,
+) -> Finding {
+    let source = rule.source.map(|source| source.to_string()).unwrap_or_default();
+    let waits = facts.sdn.pending.iter().any(|one| one.is_effective());
+    let although = if waits { "" } else { ", although nothing is pending" };
+    let title = format!(
+        "{name} still translates {source} {}, its way out is {} as {}: SDN has to be applied again{although}.",
+        words(rule),
+        line.out,
+        line.to
+    );
+    let needed = if waits { "yes" } else { "yes, without a pending object" };
+    let finding = out
+        .finding(Subject::new("node", name), title)
+        .fact("snat.rule", format!("{name}/{source}"), words(rule))
+        .fact("dry-run.rule", format!("{name}/{source}"), format!("to {} by {}", line.to, line.out))
+        .fact("sdn.apply-needed", name, needed)
+        .affects([source])
+        .from(run)
+        .next("apply-sdn-after-diff", 3, "show the dry run's difference, then apply SDN")
+        .command(format!("pvesh get /cluster/sdn/dry-run --node {name}"));
+    let finding = with_rules(finding, node);
+    match way_out(node) {
+        Some(WayOut { dev, src, asked }) => {
+            let src = src.map(|src| src.to_string()).unwrap_or_default();
+            finding.fact("node.leaves", name, format!("by {dev} as {src}")).from(asked)
         }
-        let title = format!(
-            "{name} itself leaves by {}: the next SDN apply would write {count} translation rule(s) for that way.",
-            way.dev
-        );
-        let finding = out
-            .finding(Subject::new("node", name), title)
-            .fact("node.leaves", name, way.dev)
-            .fact("site.transit-interface", name, &site.transit_interface)
-            .from(way.asked)
-            .next("look-at-dry-run", 0, "look at the dry run before an apply")
-            .not_tested("what the platform would really write: its dry run leaves out translation");
-        out.found(finding);
+        None => finding,
     }
 }

@@ -36,7 +36,7 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
         }
     }
     for (node, zone) in lagging {
-        let title = format!("{node} has not generated zone {zone} since the last apply; nothing else waits.");
+        let title = format!("{node} has not generated zone {zone} since the last apply; it has to reload.");
         let mut finding = out
             .finding(Subject::new("node", node), title)
             .fact("node.generated", format!("{node}/{zone}"), "older than applied")

@@ -1,5 +1,7 @@
 //! One tenant reaches another's subnet on the exit node.
 
+use std::collections::BTreeSet;
+
 use super::super::exits::{Exit, Tenant, exits};
 use super::super::{Out, Rule};
 use crate::backends::exit_node::model::{Lookup, RouteKind};
@@ -19,8 +21,14 @@ pub static RULE: Rule = Rule {
     judge,
 };
 
-/// The signs that `from` reaches `to`: facts as (key, subject, value, file).
-fn signs(exit: &Exit<'_>, from: &Tenant<'_>, to: &Tenant<'_>) -> Vec<(&'static str, String, String, Sourced<()>)> {
+/// Most pairs that are told one by one.
+const FEW: usize = 3;
+
+/// A fact: key, subject, value, file.
+type Sign = (&'static str, String, String, Sourced<()>);
+
+/// The signs that `from` reaches `to`.
+fn signs(exit: &Exit<'_>, from: &Tenant<'_>, to: &Tenant<'_>) -> Vec<Sign> {
     let mut found = Vec::new();
     if let Some(routes) = exit.node.tables.get(&from.vrf) {
         for (_, net) in &to.subnets {
@@ -53,31 +61,65 @@ fn looked(exit: &Exit<'_>, from: &Tenant<'_>, to: &Tenant<'_>) -> bool {
     (exit.node.tables.contains_key(&from.vrf) && !to.subnets.is_empty()) || asked
 }
 
-fn judge(facts: &Facts, out: &mut Out<'_>) {
-    for exit in exits(facts) {
-        for from in &exit.tenants {
-            for to in exit.tenants.iter().filter(|to| to.zone != from.zone) {
-                if !looked(&exit, from, to) {
-                    continue;
-                }
-                let there = signs(&exit, from, to);
-                if there.is_empty() {
-                    out.pass(Subject::new("zone", from.zone));
-                    continue;
-                }
-                let back = signs(&exit, to, from);
-                // Both directions are one finding, of the first of the two.
-                if !back.is_empty() && to.zone < from.zone {
-                    continue;
-                }
-                let finding = finding(&exit, from, to, back.is_empty(), out);
-                let finding = there.into_iter().chain(back).fold(finding, |finding, (key, subject, value, file)| {
-                    finding.fact(key, subject, value).from(&file)
-                });
-                out.found(finding);
+/// A pair of tenants and the signs that one reaches the other.
+struct Leak<'e, 'a> {
+    from: &'e Tenant<'a>,
+    to: &'e Tenant<'a>,
+    one_way: bool,
+    signs: Vec<Sign>,
+}
+
+fn leaks<'e, 'a>(exit: &'e Exit<'a>, out: &mut Out<'_>) -> Vec<Leak<'e, 'a>> {
+    let mut found = Vec::new();
+    for from in &exit.tenants {
+        for to in exit.tenants.iter().filter(|to| to.zone != from.zone && looked(exit, from, to)) {
+            let there = signs(exit, from, to);
+            if there.is_empty() {
+                out.pass(Subject::new("zone", from.zone));
+                continue;
+            }
+            let back = signs(exit, to, from);
+            // Both directions are one leak, of the first of the two.
+            if back.is_empty() || from.zone < to.zone {
+                let one_way = back.is_empty();
+                found.push(Leak { from, to, one_way, signs: there.into_iter().chain(back).collect() });
             }
         }
     }
+    found
+}
+
+fn judge(facts: &Facts, out: &mut Out<'_>) {
+    for exit in exits(facts) {
+        let leaks = leaks(&exit, out);
+        if leaks.len() > FEW {
+            let finding = everywhere(&exit, &leaks, out);
+            out.found(finding);
+            continue;
+        }
+        for leak in leaks {
+            let finding = finding(&exit, leak.from, leak.to, leak.one_way, out);
+            out.found(with_signs(finding, leak.signs));
+        }
+    }
+}
+
+fn with_signs(finding: Finding, signs: Vec<Sign>) -> Finding {
+    signs
+        .into_iter()
+        .fold(finding, |finding, (key, subject, value, file)| finding.fact(key, subject, value).from(&file))
+}
+
+/// More than a few pairs are one fault of the node.
+fn everywhere(exit: &Exit<'_>, leaks: &[Leak<'_, '_>], out: &Out<'_>) -> Finding {
+    let title = format!("{} pairs of tenants reach each other on {}.", leaks.len(), exit.name);
+    let who: BTreeSet<&str> = leaks.iter().flat_map(|leak| [leak.from.zone, leak.to.zone]).collect();
+    let signs = leaks.iter().take(FEW).flat_map(|leak| leak.signs.clone()).collect();
+    let finding = out.finding(exit.subject(), title).fact("leak.pairs", exit.name, leaks.len()).affects(who);
+    with_signs(finding, signs)
+        .next("find-route", 0, format!("find who changed the routes of the VRFs on {}", exit.name))
+        .command("ip route show table all")
+        .next("restore-null-routes", 2, "take them out; an SDN apply writes the null routes again")
 }
 
 fn finding(exit: &Exit<'_>, from: &Tenant<'_>, to: &Tenant<'_>, one_way: bool, out: &Out<'_>) -> Finding {

@@ -1,6 +1,6 @@
 //! Tenants are kept apart on purpose, by null routes in their VRFs.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use ipnet::IpNet;
 
@@ -22,6 +22,9 @@ pub static RULE: Rule = Rule {
     explains: &[],
     judge,
 };
+
+/// Most prefixes that are listed one by one.
+const FEW: usize = 4;
 
 /// A null route: node, zone in whose VRF it is, prefix, file.
 type Null = (String, String, IpNet, Sourced<()>);
@@ -73,32 +76,37 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
 }
 
 fn of_node(facts: &Facts, node: &str, nulls: &[Null], out: &mut Out<'_>) {
-    let mut finding = out.finding(
-        Subject::new("node", node),
-        format!("{node} keeps tenants apart on purpose: each other's subnets are null routes in their VRFs."),
-    );
-    let mut owners = 0;
+    let title = format!("{node} keeps tenants apart on purpose: each other's subnets are null routes in their VRFs.");
+    let mut finding = out.finding(Subject::new("node", node), title);
+    let mut by_zone: BTreeMap<&str, Vec<IpNet>> = BTreeMap::new();
+    let mut owners: BTreeMap<IpNet, &str> = BTreeMap::new();
     for (_, zone, net, file) in nulls.iter().filter(|(of, ..)| of == node) {
         let owner = facts.sdn.subnets_in_force().find(|(_, subnet)| subnet.cidr == *net && subnet.zone != *zone);
         let Some((subnets, owner)) = owner else {
-            out.unknown(
-                format!("whose subnet {net} is, a null route for zone {zone} on {node}"),
-                facts.pve.why("cluster/sdn/vnets"),
-            );
+            let what = format!("whose subnet {net} is, a null route for zone {zone} on {node}");
+            out.unknown(what, facts.pve.why("cluster/sdn/vnets"));
             continue;
         };
-        owners += 1;
-        finding = finding
-            .fact("subnet.zone", net.to_string(), &owner.zone)
-            .fact("vrf.null-route", format!("{node}/{zone}"), net)
-            .affects([zone, &owner.zone])
-            .from(file)
-            .from(subnets);
+        by_zone.entry(zone).or_default().push(*net);
+        owners.insert(*net, &owner.zone);
+        finding = finding.from(file).from(subnets);
     }
-    finding.affects.sort();
-    finding.affects.dedup();
-    if owners > 0 {
-        let text = "connect tenants through the perimeter, by a rule and routes there; the null routes stay";
-        out.found(finding.next("explain-sanctioned-path", 0, text));
+    if owners.is_empty() {
+        return;
     }
+    for (zone, nets) in &by_zone {
+        let value = match nets.as_slice() {
+            few if few.len() <= FEW => few.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
+            many => format!("{} subnets of other zones", many.len()),
+        };
+        finding = finding.fact("vrf.null-route", format!("{node}/{zone}"), value);
+    }
+    if owners.len() <= FEW {
+        for (net, zone) in &owners {
+            finding = finding.fact("subnet.zone", net.to_string(), zone);
+        }
+    }
+    let zones: BTreeSet<&str> = by_zone.keys().copied().chain(owners.values().copied()).collect();
+    let text = "connect tenants through the perimeter, by a rule and routes there; the null routes stay";
+    out.found(finding.affects(zones).next("explain-sanctioned-path", 0, text));
 }

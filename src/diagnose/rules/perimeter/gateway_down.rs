@@ -30,8 +30,7 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
             .as_ref()
             .zip(gateway.address)
             .map(|(arp, ip)| arp.iter().any(|n| n.ip == ip && n.mac.is_some()));
-        let gone = is_down(gateway) && neighbour == Some(false);
-        if !forced && !gone {
+        if !(forced || is_down(gateway) && neighbour == Some(false)) {
             continue;
         }
         let name = &gateway.name;
