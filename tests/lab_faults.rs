@@ -127,7 +127,16 @@ async fn listen(lab: &Lab, client: &reqwest::Client) -> Heard {
     let proxmox = PROXMOX.iter().map(|path| {
         (path, client.get(format!("{}/api2/json{path}", lab.proxmox_url())).header("Authorization", &token))
     });
-    let asked = powerdns.chain(opnsense).chain(proxmox);
+    let (credential, registry_token) = (read("bootstrap-credential"), read("registry-token"));
+    let services = [
+        (lab.bootstrap_url(), &"/v1/bootstrap/records?limit=100", credential),
+        (lab.registry_url(), &"/v1/tenants", registry_token.clone()),
+        (lab.registry_url(), &"/v1/fabric/egress", registry_token),
+    ];
+    let services = services
+        .into_iter()
+        .map(|(origin, path, token)| (path, client.get(format!("{}{path}", origin.unwrap())).bearer_auth(token)));
+    let asked = powerdns.chain(opnsense).chain(proxmox).chain(services);
     let asked = join_all(asked.map(async |(path, request)| ((*path).to_owned(), http(request).await)));
     let (names, asked) = futures_util::future::join(names, asked).await;
     let world = lab.world();

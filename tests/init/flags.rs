@@ -33,6 +33,9 @@ fn flags(whole: &Whole) -> Vec<String> {
         ("opnsense.secret", format!("file:{}", file("opnsense-secret"))),
         ("opnsense.ca_file", file("ca.pem")),
         ("resolvers.ask", value("resolvers", "ask")),
+        ("bootstrap.url", value("bootstrap", "url")),
+        ("bootstrap.ca_file", file("ca.pem")),
+        ("bootstrap.credential", format!("file:{}", file("bootstrap-credential"))),
     ] {
         flags.push("--set".to_owned());
         flags.push(format!("{key}={answer}"));

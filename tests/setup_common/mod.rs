@@ -116,7 +116,7 @@ impl Whole {
 
     /// Every secret of the lab.
     pub fn secrets(&self) -> Vec<String> {
-        let names = ["proxmox-token", "powerdns-key", "opnsense-key", "opnsense-secret"];
+        let names = ["proxmox-token", "powerdns-key", "opnsense-key", "opnsense-secret", "bootstrap-credential"];
         let read = |name| std::fs::read_to_string(self.lab.dir().join(name)).unwrap().trim().to_owned();
         names.map(read).map(|text| text.split_once('=').map_or(text.clone(), |(_, secret)| secret.to_owned())).to_vec()
     }

@@ -24,7 +24,7 @@ async fn a_whole_lab_is_well() {
     assert_eq!(document["verdict"], if complete { "ok" } else { "unknown" });
     let names: Vec<&str> =
         document["sources"].as_array().unwrap().iter().map(|s| s["name"].as_str().unwrap()).collect();
-    assert_eq!(names, ["pve", "exit hv02", "dns", "fw", "resolvers", "site"]);
+    assert_eq!(names, ["pve", "exit hv02", "dns", "fw", "resolvers", "boot", "site"]);
     for (source, what) in [("pve", "clock"), ("exit hv02", "transit"), ("dns", "authority"), ("fw", "version")] {
         assert_eq!(only(&document, source, what)["state"], "ok", "{source}/{what}");
     }

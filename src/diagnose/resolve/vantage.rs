@@ -106,7 +106,7 @@ pub struct Column {
     pub how: String,
     /// What came of it.
     pub outcome: Outcome,
-    /// What came of each control, in the order of [`super::Resolution::controls`].
+    /// What came of each control, in the order in which they are asked.
     pub controls: Vec<ControlOutcome>,
 }
 
