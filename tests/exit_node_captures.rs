@@ -12,134 +12,24 @@
     reason = "a test that cannot go on must fail, says what it skips, and measures time"
 )]
 
+#[path = "exit_node_common/captured.rs"]
+mod captured;
 mod exit_node_common;
 
-use std::fmt::Write as _;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use captured::State;
 use deevnet_console::backends::exit_node::frame::Frame;
 use deevnet_console::backends::exit_node::model::{Reading, UnreadKind};
 use deevnet_console::backends::exit_node::{helper, reading};
 use exit_node_common::{expected, lookups, signals};
-use serde_json::{Value, json};
 
-/// Captures of the lookups, in the order in which they are asked.
-const LOOKUPS: [&str; 7] =
-    ["guest-iif", "return", "tdemo-to-eds", "eds-to-tdemo", "guest-to-mgmt", "eds-guest-iif", "main-8.8.8.8"];
-
-struct State {
-    dir: PathBuf,
-}
-
-impl State {
-    fn file(&self, name: &str) -> Option<String> {
-        fs::read_to_string(self.dir.join(name)).ok()
-    }
-
-    fn json(&self, name: &str) -> Value {
-        let text = self.file(name).unwrap_or_else(|| panic!("{}/{name}", self.dir.display()));
-        serde_json::from_str(&text).unwrap()
-    }
-
-    /// `ip -d -s addr` prints in one what was captured in three.
-    fn links(&self) -> Value {
-        let mut links = self.json("ip-link.json");
-        for (source, key) in [("ip-link-stats.json", "stats64"), ("ip-addr.json", "addr_info")] {
-            let more = self.json(source);
-            for link in links.as_array_mut().unwrap() {
-                let same = more.as_array().unwrap().iter().find(|other| other["ifname"] == link["ifname"]).unwrap();
-                link[key] = same[key].clone();
-            }
-        }
-        links
-    }
-
-    /// `route show table all` likewise.
-    fn routes(&self) -> Value {
-        let mut all = self.json("ip-route-main.json").as_array().unwrap().clone();
-        for vrf in ["vrf_tdemo", "vrf_eds"] {
-            for mut route in self.json(&format!("ip-route-{}.json", vrf.replace('_', "-"))).as_array().unwrap().clone()
-            {
-                route["table"] = json!(vrf);
-                all.push(route);
-            }
-        }
-        Value::Array(all)
-    }
-
-    fn ip(&self) -> (String, String) {
-        let (mut out, mut err) = (String::new(), String::new());
-        for document in [self.links(), self.json("ip-rule.json"), self.routes(), self.json("ip-neigh.json")] {
-            writeln!(out, "{document}").unwrap();
-        }
-        for (index, name) in LOOKUPS.iter().enumerate() {
-            out += &self.file(&format!("route-get-{name}.json")).unwrap();
-            if let Some(words) = self.file(&format!("route-get-{name}.stderr.txt")) {
-                writeln!(err, "{words}Command failed /tmp/batch:{}", index + 5).unwrap();
-            }
-        }
-        (out, err)
-    }
-
-    fn proc(&self) -> String {
-        let mut text = self.file("proc-forwarding.txt").unwrap() + &self.file("proc-rp_filter.txt").unwrap();
-        for line in self.file("sysctl-conntrack.txt").unwrap().lines() {
-            let (name, value) = line.split_once(" = ").unwrap();
-            writeln!(text, "/proc/sys/{}:{value}", name.replace('.', "/")).unwrap();
-        }
-        for line in self.file("proc-stat-nf_conntrack.txt").unwrap_or_default().lines() {
-            writeln!(text, "/proc/net/stat/nf_conntrack:{line}").unwrap();
-        }
-        text
-    }
-
-    fn frame(&self) -> Vec<u8> {
-        let active = self.file("systemctl-frr.txt").unwrap();
-        let (ip_out, ip_err) = self.ip();
-        let file = |name: &str| match self.file(name) {
-            Some(text) => ("0", text, String::new()),
-            None => ("missing", String::new(), "not captured".to_owned()),
-        };
-        let vtysh = match (self.file("vtysh-version.txt"), active.trim()) {
-            (Some(text), "active") => ("0", text, String::new()),
-            (Some(text), _) => ("1", text, self.file("vtysh-version.stderr.txt").unwrap()),
-            (None, _) => ("missing", String::new(), "not captured".to_owned()),
-        };
-        let nft = (
-            "0",
-            self.file("iptables-save-all.txt").unwrap(),
-            self.file("iptables-save-all.stderr.txt").unwrap_or_default(),
-        );
-        let parts = [
-            ("meta", ("0", "began 1795977991.353751891\nuser root\neuid 0\nsudo 0\n".to_owned(), String::new())),
-            ("ip", (if ip_err.is_empty() { "0" } else { "1" }, ip_out, ip_err)),
-            ("tables", ("0", "254 main\n1001 vrf_tdemo\n1002 vrf_eds\n".to_owned(), String::new())),
-            ("proc", ("2", self.proc(), String::new())),
-            ("unit", (if active.trim() == "active" { "0" } else { "3" }, active.clone(), String::new())),
-            ("vtysh", vtysh),
-            ("frr-conf", file("frr-conf.txt")),
-            ("frr-local", file("frr-conf-local.txt")),
-            ("nft", nft),
-            ("legacy", file("iptables-legacy-save.txt")),
-            ("sdn", file("interfaces-sdn.txt")),
-        ];
-        let mut head = format!("%deevnet-exit-node 1 {}\n", helper::VERSION);
-        let mut body = String::new();
-        for (name, (code, out, err)) in &parts {
-            writeln!(head, "{name} {code} {} {}", out.len(), err.len()).unwrap();
-            body += out;
-            body += err;
-        }
-        format!("{head}\n{body}%end\n").into_bytes()
-    }
-
-    fn read(&self) -> Reading {
-        let frame = Frame::parse(&self.frame(), helper::VERSION).unwrap();
-        let asked = lookups();
-        let names: Vec<&str> = asked.iter().map(|l| l.name()).collect();
-        reading("hv02", &frame, &names).unwrap()
-    }
+fn read(state: &State) -> Reading {
+    let frame = Frame::parse(&state.frame(), helper::VERSION).unwrap();
+    let asked = lookups();
+    let names: Vec<&str> = asked.iter().map(|l| l.name()).collect();
+    reading("hv02", &frame, &names).unwrap()
 }
 
 fn manifest() -> &'static Path {
@@ -163,7 +53,7 @@ fn every_state(root: &Path) -> usize {
             if state.file("vtysh-version.txt").is_none() {
                 wanted.remove("frr silent");
             }
-            assert_eq!(signals(&state.read()), wanted, "{suite}/{name}");
+            assert_eq!(signals(&read(&state)), wanted, "{suite}/{name}");
             count += 1;
         }
     }
@@ -189,7 +79,7 @@ fn states_of_all_captures_show_their_signals() {
 #[test]
 fn the_healthy_node_in_full() {
     for (suite, kernel_route_dev, version) in [("debian12", "tdemo0", "8.4.4"), ("debian13", "vrf_tdemo", "10.3")] {
-        let reading = ours(&format!("{suite}/healthy")).read();
+        let reading = read(&ours(&format!("{suite}/healthy")));
         let links = reading.links.value().unwrap();
         let link = |name: &str| links.iter().find(|l| l.name == name).unwrap();
         assert_eq!((link("vrf_tdemo").vrf_table, link("vrf_eds").vrf_table), (Some(1001), Some(1002)), "{suite}");
@@ -224,7 +114,7 @@ fn the_healthy_node_in_full() {
 
 #[test]
 fn a_rule_in_the_legacy_engine_is_found_and_named() {
-    let reading = ours("debian12/snat-in-legacy").read();
+    let reading = read(&ours("debian12/snat-in-legacy"));
     let nat = reading.nat.value().unwrap();
     assert!(nat.legacy_in_use && nat.legacy_read);
     assert_eq!(nat.snat.len(), 2);
@@ -234,7 +124,7 @@ fn a_rule_in_the_legacy_engine_is_found_and_named() {
 
 #[test]
 fn what_was_not_captured_is_unread_and_says_so() {
-    let reading = ours("debian12/snat-missing").read();
+    let reading = read(&ours("debian12/snat-missing"));
     let unread = reading.unread();
     let whats: Vec<&str> = unread.iter().map(|u| u.what.as_str()).collect();
     let absent = [

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::diagnose::collect::Check;
+
 /// Console for a tenant platform on Proxmox VE, PowerDNS, OPNsense and an exit node.
 #[derive(Debug, Parser)]
 #[command(name = "deevnet-console", version, about, max_term_width = 120, disable_help_subcommand = true)]
@@ -98,6 +100,16 @@ pub enum Verb {
     },
     /// One name at every vantage point, beside what the index derives for it.
     Resolve(ResolveArgs),
+    /// What is broken, weak or worth knowing, from the live site.
+    Check(CheckArgs),
+    /// Findings from an evidence bundle, without a network.
+    Explain {
+        /// Directory with inputs.json and the files it names.
+        dir: PathBuf,
+        /// Form.
+        #[arg(short, long, value_enum, default_value_t)]
+        output: Format,
+    },
     /// Write a site file by asking, probing and explaining.
     Init(InitArgs),
     /// The site file against what is really there.
@@ -137,6 +149,49 @@ pub struct ResolveArgs {
     /// Form.
     #[arg(short, long, value_enum, default_value_t)]
     pub output: Format,
+}
+
+/// `check …`.
+#[derive(Debug, Args)]
+pub struct CheckArgs {
+    /// What is looked at.
+    #[arg(value_enum)]
+    pub what: CheckKind,
+    /// Only this tenant.
+    #[arg(value_name = "TENANT")]
+    pub subject: Option<String>,
+    /// Keep the evidence in this directory, which must not exist yet.
+    #[arg(long, value_name = "DIR")]
+    pub save: Option<PathBuf>,
+    /// Form.
+    #[arg(short, long, value_enum, default_value_t)]
+    pub output: Format,
+}
+
+/// Kinds of `check`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum CheckKind {
+    /// From the workload to the internet.
+    Egress,
+    /// Between tenants, every ordered pair.
+    Isolation,
+    /// SDN and what nodes made of it.
+    Fabric,
+    /// Everything.
+    All,
+}
+
+impl CheckKind {
+    /// The check.
+    #[must_use]
+    pub const fn check(self) -> Check {
+        match self {
+            Self::Egress => Check::Egress,
+            Self::Isolation => Check::Isolation,
+            Self::Fabric => Check::Fabric,
+            Self::All => Check::All,
+        }
+    }
 }
 
 /// `init …`.

@@ -1,6 +1,9 @@
 //! Headless verbs: arguments → engine → printer. Data on stdout, messages on stderr.
 
 pub mod args;
+mod check;
+mod explain;
+mod findings;
 mod get;
 mod init;
 mod lab;
@@ -139,6 +142,8 @@ fn run(cli: Cli) -> Result<Code, Failure> {
         }
         Some(Verb::Snat { tenant, watch, output }) => snat::run(&global, tenant.as_deref(), watch, output),
         Some(Verb::Resolve(request)) => resolve::run(&global, &request),
+        Some(Verb::Check(request)) => check::run(&global, &request),
+        Some(Verb::Explain { dir, output }) => explain::run(&dir, output),
         Some(Verb::Init(request)) => init::run(&global, &request),
         Some(Verb::Site { action: SiteAction::Check { verbose, timeout, resolv_conf, output } }) => {
             let request = site_check::Request { verbose, timeout, resolv_conf, output };

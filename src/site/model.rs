@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use ipnet::Ipv4Net;
 
@@ -39,6 +40,8 @@ pub struct Site {
     pub state_dir: Option<PathBuf>,
     /// Warnings to show (plaintext URLs and the like).
     pub warnings: Vec<String>,
+    /// The file without where its secrets come from, as TOML; empty for a site that came from no file.
+    pub redacted: Arc<str>,
 }
 
 impl Site {

@@ -47,6 +47,14 @@ impl Client {
     /// # Errors
     /// When there is no reading at all. A part that could not be read is told in the reading.
     pub async fn read(&self, deadline: Duration, lookups: &[LookupRequest]) -> Result<Reading, Error> {
+        self.read_raw(deadline, lookups).await.map(|(reading, _)| reading)
+    }
+
+    /// [`Client::read`], and beside it its frame as text, to be kept as evidence.
+    ///
+    /// # Errors
+    /// As [`Client::read`].
+    pub async fn read_raw(&self, deadline: Duration, lookups: &[LookupRequest]) -> Result<(Reading, String), Error> {
         if lookups.len() > MAX_LOOKUPS {
             return Err(Error::Lookup { field: "number" });
         }
@@ -54,7 +62,8 @@ impl Client {
         let frame = Frame::parse(&output.stdout, helper::VERSION).map_err(|e| self.no_frame(e, &output))?;
         let names: Vec<&str> = lookups.iter().map(LookupRequest::name).collect();
         let damaged = |why: super::parse::NotUnderstood| Error::Damaged { destination: self.destination(), why: why.0 };
-        assemble::reading(&self.node, &frame, &names).map_err(damaged)
+        let reading = assemble::reading(&self.node, &frame, &names).map_err(damaged)?;
+        Ok((reading, frame.to_text()))
     }
 
     fn destination(&self) -> String {

@@ -135,8 +135,8 @@ pub enum Error {
         /// Which field.
         field: &'static str,
     },
-    /// A DNS question that must not be sent.
-    #[error("a DNS question's {field} holds what is not sent to a node")]
+    /// A question or probe that must not be sent.
+    #[error("a question's {field} holds what is not sent to a node")]
     Question {
         /// Which field.
         field: &'static str,

@@ -87,6 +87,35 @@ impl Frame {
     }
 }
 
+impl Frame {
+    /// The frame as text that [`Frame::parse`] takes: what is no UTF-8 reads U+FFFD, passwords in FRR's configuration
+    /// are masked.
+    #[must_use]
+    pub fn to_text(&self) -> String {
+        let shown = |name: &str, part: &Part| {
+            let text = String::from_utf8_lossy(&part.out).into_owned();
+            if name.starts_with("frr-") { super::parse::frr::config(&text).text } else { text }
+        };
+        let parts: Vec<(&String, &Part, String)> = self.parts.iter().map(|(n, p)| (n, p, shown(n, p))).collect();
+        let mut out = format!("{}1 {}\n", String::from_utf8_lossy(MAGIC), self.version);
+        for (name, part, text) in &parts {
+            let code = match part.code {
+                Code::Exit(code) => code.to_string(),
+                Code::Denied => "denied".to_owned(),
+                Code::Missing => "missing".to_owned(),
+            };
+            out.push_str(&format!("{name} {code} {} {}\n", text.len(), part.err.len()));
+        }
+        out.push('\n');
+        for (_, part, text) in &parts {
+            out.push_str(text);
+            out.push_str(&part.err);
+        }
+        out.push_str(&String::from_utf8_lossy(END));
+        out
+    }
+}
+
 fn cut_up(version: u32, frame: &[u8], head_len: usize, entries: Vec<Entry>) -> Result<Frame, FrameError> {
     let want = entries
         .iter()
@@ -159,6 +188,25 @@ mod tests {
 
     fn parse(bytes: &[u8]) -> Result<Frame, FrameError> {
         Frame::parse(bytes, 1)
+    }
+
+    #[test]
+    fn a_frame_as_text_is_the_same_frame() {
+        let frame = Frame::parse(FRAME, 1).unwrap();
+        let again = Frame::parse(frame.to_text().as_bytes(), 1).unwrap();
+        assert_eq!(again.parts["b"], frame.parts["b"]);
+        assert_eq!(again.parts["a"].err, frame.parts["a"].err);
+        assert_eq!(again.parts["a"].out, "xy\u{fffd}".as_bytes(), "what is no text is marked");
+        assert_eq!(again.to_text(), frame.to_text());
+    }
+
+    #[test]
+    fn no_password_of_frr_is_in_the_text() {
+        let config = "router bgp 65000\n neighbor 192.0.2.1 password CANARY\n";
+        let part = Part { code: Code::Exit(0), out: config.as_bytes().to_vec(), err: String::new() };
+        let frame = Frame { version: 1, parts: BTreeMap::from([("frr-conf".to_owned(), part)]) };
+        assert!(!frame.to_text().contains("CANARY"), "{}", frame.to_text());
+        assert_eq!(Frame::parse(frame.to_text().as_bytes(), 1).unwrap().parts.len(), 1);
     }
 
     #[test]

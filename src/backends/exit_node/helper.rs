@@ -11,7 +11,7 @@ use super::error::Error;
 pub const SCRIPT: &str = include_str!("helper.sh");
 
 /// Version of [`SCRIPT`]; a frame of another version is refused.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// Where a node has it installed.
 pub const INSTALL_PATH: &str = "/usr/local/sbin/deevnet-exit-node";
@@ -37,6 +37,9 @@ pub const COMMAND: [&str; 5] = ["sh", "-s", "--", "read", "-"];
 
 /// The same for DNS questions from inside VRFs.
 pub const PROBE_DNS: [&str; 6] = ["sh", "-s", "--", "probe", "dns", "-"];
+
+/// The same for packets along a path.
+pub const PROBE_PATH: [&str; 6] = ["sh", "-s", "--", "probe", "path", "-"];
 
 /// Most questions of one reading.
 pub const MAX_LOOKUPS: usize = 8192;

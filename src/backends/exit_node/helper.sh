@@ -5,15 +5,19 @@
 #   deevnet-exit-node read [LOOKUP...|-]     one reading of the whole node, as one frame on stdout
 #   deevnet-exit-node probe dns VRF SERVER NAME TYPE | -
 #                                            DNS questions asked from inside a VRF, as one frame on stdout
+#   deevnet-exit-node probe path KIND VRF SOURCE DESTINATION ARGUMENT | -
+#                                            packets sent along a path, or flows listed, as one frame on stdout
 #
 # LOOKUP is NAME/DESTINATION/SOURCE/INTERFACE, "-" for a source or interface that is not given; "-" alone takes one
 # LOOKUP a line from stdin. Reading changes nothing on the node but a temporary directory, removed at the end.
-# A probe sends packets and changes nothing either; "-" takes one question a line, VRF SERVER NAME TYPE, from stdin.
+# A probe sends packets and changes nothing either; "-" takes one question a line from stdin. KIND is ping, mtu
+# (ARGUMENT: bytes of payload, not to be fragmented), tcp or http (ARGUMENT: a port), flows (connections tracked from
+# the prefix DESTINATION). "-" for VRF is the main table, "-" for SOURCE the kernel's choice, "-" for no ARGUMENT.
 # Runs installed (through sudo) or from the stdin of "sh -s". docs/exit-node-access.md says what each part needs.
 #
 # Exit: 0 a frame was written, 1 it could not be, 2 the arguments were refused.
 
-VERSION=1
+VERSION=2
 INSTALLED=/usr/local/sbin/deevnet-exit-node
 MAX_LOOKUPS=8192
 MAX_QUESTIONS=32
@@ -50,6 +54,15 @@ is_dns_name() { # absolute, with or without its last dot; nothing dig could take
 is_dns_type() {
   case $1 in '' | *[!A-Z0-9]* | [0-9]* | ANY | AXFR | IXFR) return 1 ;; esac
   [ "${#1}" -le 10 ]
+}
+
+is_number() { # is_number WORD LEAST MOST
+  case $1 in '' | *[!0-9]* | 0?*) return 1 ;; esac
+  [ "${#1}" -le 5 ] && [ "$1" -ge "$2" ] && [ "$1" -le "$3" ]
+}
+is_prefix() {
+  case $1 in */*/*) return 1 ;; */*) ;; *) return 1 ;; esac
+  is_ipv4 "${1%/*}" && is_number "${1#*/}" 8 32
 }
 
 add_lookup() { # add_lookup NAME/DST/SRC/IIF: checks it and appends a line to the batch for ip
@@ -321,6 +334,92 @@ probe_dns() {
   emit "$parts"
 }
 
+add_path() { # add_path KIND VRF SOURCE DESTINATION ARGUMENT
+  [ "$#" = 5 ] || refuse "a path needs five words: KIND VRF SOURCE DESTINATION ARGUMENT"
+  [ "$2" = - ] || is_interface "$2" || refuse "a path's VRF is not an interface name"
+  [ "$3" = - ] || is_ipv4 "$3" || refuse "a path's source is not an IPv4 address"
+  case $1 in
+    flows) is_prefix "$4" || refuse "flows are listed of an IPv4 prefix" ;;
+    *) is_ipv4 "$4" || refuse "a path's destination is not an IPv4 address" ;;
+  esac
+  case $1 in
+    ping | flows) [ "$5" = - ] || refuse "$1 takes no argument" ;;
+    mtu) is_number "$5" 28 65000 || refuse "mtu takes 28 to 65000 bytes" ;;
+    tcp | http) is_number "$5" 1 65535 || refuse "$1 takes a port" ;;
+    *) refuse "a path's kind is none of ping, mtu, tcp, http, flows" ;;
+  esac
+  questions=$((questions + 1))
+  [ "$questions" -le "$MAX_QUESTIONS" ] || refuse "more than $MAX_QUESTIONS questions"
+  printf '%s %s %s %s %s\n' "$1" "$2" "$3" "$4" "$5" >>"$dir/questions"
+}
+# in_vrf PART PROGRAM VRF COMMAND...: from inside the VRF, or from the main table.
+in_vrf() {
+  part=$1 program=$2 vrf=$3
+  shift 3
+  if ! command -v "$program" >/dev/null 2>&1; then
+    record "$part" missing "$program: not found"
+  elif [ "$vrf" = - ]; then
+    run "$part" 8 "$@"
+  elif [ ! -e "/proc/sys/net/ipv4/conf/$vrf" ]; then
+    record "$part" missing "$vrf: no such VRF on this node"
+  else
+    run_root "$part" 8 ip vrf exec "$vrf" "$@"
+  fi
+}
+# try_path PART KIND VRF SOURCE DESTINATION ARGUMENT. Three pings of a third of a second, each awaited for one; curl
+# tells how far it came by the times it prints.
+try_path() {
+  part=$1 kind=$2 vrf=$3 source=$4 destination=$5 argument=$6
+  set --
+  case $kind in
+    ping | mtu)
+      [ "$source" = - ] || set -- -I "$source"
+      [ "$kind" = ping ] || set -- "$@" -M 'do' -s "$argument"
+      in_vrf "$part" ping "$vrf" ping -n -c 3 -i 0.3 -W 1 "$@" "$destination"
+      ;;
+    tcp | http)
+      [ "$source" = - ] || set -- --interface "$source"
+      case $kind in tcp) url=telnet://$destination:$argument ;; *) url=http://$destination:$argument/ ;; esac
+      in_vrf "$part" curl "$vrf" curl -q -sS --noproxy '*' -o /dev/null --connect-timeout 3 -m 3.5 "$@" \
+        -w 'connect %{time_connect}\ncode %{http_code}\nlocal %{local_ip}\n' "$url"
+      ;;
+    flows)
+      run_root "$part" 5 conntrack -L -s "$destination"
+      # Busy tenants have a million: the newest say as much.
+      head -n 4000 "$dir/$part.o" >"$dir/$part.h" && mv "$dir/$part.h" "$dir/$part.o"
+      ;;
+  esac
+}
+probe_path() {
+  dir='' questions=0 can_sudo=0 sudo_said=''
+  make_dir
+  : >"$dir/questions"
+  if [ "$#" = 1 ] && [ "$1" = - ]; then
+    # A sixth word and what follows it end up in rest, and refuse the question.
+    while read -r kind vrf source destination argument rest; do
+      add_path "$kind" "$vrf" "$source" "$destination" "$argument" ${rest:+"$rest"}
+    done
+  else
+    add_path "$@"
+  fi
+  euid=$(id -u)
+  if [ "$euid" != 0 ]; then
+    elevate "$dir/questions" probe path && return 0
+    ask_sudo
+  fi
+  began=$(date +%s.%N)
+  parts=meta question=0
+  while read -r kind vrf source destination argument; do
+    try_path "q$question" "$kind" "$vrf" "$source" "$destination" "$argument" &
+    parts="$parts q$question"
+    question=$((question + 1))
+  done <"$dir/questions"
+  wait
+  record meta 0 ""
+  printf 'began %s\neuid %s\nquestions %s\n' "$began" "$euid" "$questions" >"$dir/meta.o"
+  emit "$parts"
+}
+
 main() {
   # An installed copy runs as root: it trusts none of the caller's environment.
   if [ "$0" = "$INSTALLED" ]; then PATH=/usr/sbin:/usr/bin:/sbin:/bin; else PATH=$PATH:/usr/sbin:/usr/bin:/sbin:/bin; fi
@@ -335,9 +434,13 @@ main() {
     version) printf '%s\n' "$VERSION" ;;
     read) read_command "$@" ;;
     probe)
-      [ "${1-}" = dns ] || refuse "unknown probe; known is dns"
-      shift
-      probe_dns "$@"
+      kind=${1-}
+      [ "$#" = 0 ] || shift
+      case $kind in
+        dns) probe_dns "$@" ;;
+        path) probe_path "$@" ;;
+        *) refuse "unknown probe; known are dns, path" ;;
+      esac
       ;;
     *) refuse "unknown subcommand; known are version, read, probe" ;;
   esac

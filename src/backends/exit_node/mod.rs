@@ -13,8 +13,10 @@ pub mod model;
 pub mod parse;
 mod probe;
 mod probe_dig;
+mod probe_path;
 pub mod transport;
 
 pub use assemble::reading;
 pub use client::Client;
 pub use probe::{ACCESS as PROBE_DNS_ACCESS, MAX_QUESTIONS, VrfFailure, VrfQuestion};
+pub use probe_path::{ACCESS as PROBE_PATH_ACCESS, PathProbe, Ran, What};

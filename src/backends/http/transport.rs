@@ -12,6 +12,7 @@ use reqwest::{Method, Url};
 use super::Access;
 use super::classify::classify;
 use super::error::{HttpError, Kind, Phase};
+use super::record::{Exchange, Recorder};
 use super::text::clean;
 use super::trust::client_config;
 use crate::site::model::Trust;
@@ -72,6 +73,7 @@ pub struct HttpClient {
     secret: Option<(HeaderName, HeaderValue)>,
     limits: Limits,
     sent: Arc<AtomicU64>,
+    recorder: Option<Recorder>,
 }
 
 impl HttpClient {
@@ -135,7 +137,13 @@ impl HttpClient {
             value.set_sensitive(true);
             (name, value)
         });
-        Ok(Self { inner, base, origin: shown, secret, limits, sent: Arc::default() })
+        Ok(Self { inner, base, origin: shown, secret, limits, sent: Arc::default(), recorder: None })
+    }
+
+    /// The same client, sharing connections and counter, that tells `recorder` of every exchange.
+    #[must_use]
+    pub fn recorded(&self, recorder: Recorder) -> Self {
+        Self { recorder: Some(recorder), ..self.clone() }
     }
 
     /// Scheme, host and port.
@@ -169,6 +177,7 @@ impl HttpClient {
 
     async fn deliver(&self, request: &Request, json: Option<&str>) -> Result<Response, HttpError> {
         let url = self.url(request)?;
+        let target = url.query().map_or_else(|| url.path().to_owned(), |query| format!("{}?{query}", url.path()));
         let mut phase = Phase::Answer;
         let sending = async {
             let first = self.once(request, json, url.clone(), &mut phase).await;
@@ -185,6 +194,15 @@ impl HttpClient {
         match &result {
             Ok(answer) => tracing::debug!(method = %request.method, path, status = answer.status, "request"),
             Err(error) => tracing::debug!(method = %request.method, path, %error, "request"),
+        }
+        if let Some(recorder) = &self.recorder {
+            recorder.hear(Exchange {
+                origin: self.origin.clone(),
+                method: request.method.to_string(),
+                target,
+                sent: json.map(str::to_owned),
+                ended: result.clone().map_err(|why| why.to_string()),
+            });
         }
         result
     }

@@ -175,6 +175,12 @@ impl Client {
         Ok(Self { http, shared: Arc::new(shared) })
     }
 
+    /// The same client, sharing connections and bounds, that tells `recorder` of every exchange.
+    #[must_use]
+    pub fn recorded(&self, recorder: crate::backends::http::Recorder) -> Self {
+        Self { http: self.http.recorded(recorder), shared: Arc::clone(&self.shared) }
+    }
+
     /// Scheme, host and port.
     #[must_use]
     pub fn origin(&self) -> &str {

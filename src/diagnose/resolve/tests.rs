@@ -69,7 +69,7 @@ fn frame(parts: &[(&str, &str, &str)]) -> String {
         .map(|(n, (code, out, err))| format!("q{n} {code} {} {}\n", out.len(), err.len()))
         .collect();
     let bodies: String = parts.iter().map(|(_, out, err)| format!("{out}{err}")).collect();
-    format!("%deevnet-exit-node 1 1\n{heads}\n{bodies}%end\n")
+    format!("%deevnet-exit-node 1 {}\n{heads}\n{bodies}%end\n", crate::backends::exit_node::helper::VERSION)
 }
 
 fn healthy_frame() -> String {

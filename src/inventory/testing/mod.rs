@@ -95,6 +95,7 @@ pub fn site() -> Site {
         registry: None,
         state_dir: None,
         warnings: Vec::new(),
+        redacted: std::sync::Arc::from(""),
     }
 }
 

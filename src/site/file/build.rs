@@ -59,6 +59,7 @@ fn assemble(reader: &Reader<'_>, findings: &mut Findings) -> Option<Site> {
         registry: whole(registry)?,
         state_dir: one("state").and_then(|fields| fields.get("dir")),
         warnings: Vec::new(),
+        redacted: std::sync::Arc::from(""),
     })
 }
 

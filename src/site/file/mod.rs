@@ -4,6 +4,7 @@ mod build;
 pub mod draft;
 pub mod keys;
 mod reader;
+mod redacted;
 pub mod report;
 mod values;
 
@@ -35,7 +36,9 @@ impl Site {
     pub fn parse(text: &str, path: &Path) -> Result<Self, SiteErrors> {
         let mut reader = Reader::read(keys::SITE, text, path, base(path))?;
         let site = build::site(&mut reader);
-        reader.finish(path, site)
+        let mut site: Self = reader.finish(path, site)?;
+        site.redacted = std::sync::Arc::from(redacted::redacted(text));
+        Ok(site)
     }
 }
 

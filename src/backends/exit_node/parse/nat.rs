@@ -203,6 +203,12 @@ impl Save {
         self.tables.get("filter").into_iter().flat_map(|filter| filter.chain("FORWARD")).map(|rule| rule.text.as_str())
     }
 
+    /// Rules of a chain: packets counted, text.
+    pub fn chain_rules<'a>(&'a self, table: &str, chain: &'a str) -> impl Iterator<Item = (u64, &'a str)> {
+        let rules = self.tables.get(table).into_iter().flat_map(move |table| table.chain(chain));
+        rules.map(|rule| (rule.packets, rule.text.as_str()))
+    }
+
     /// Whether any table holds a rule.
     #[must_use]
     pub fn has_rules(&self) -> bool {

@@ -1,0 +1,214 @@
+//! Probes along a path: packets from inside a tenant's VRF or from the main table, and the flows a tenant has.
+//!
+//! They come back as they were printed: what they mean is for rules to say, which read them from evidence. What every
+//! such probe misses is in `facts/exit-node.md` §5: it is sent by the node itself.
+
+use std::net::Ipv4Addr;
+use std::time::Duration;
+
+use ipnet::Ipv4Net;
+
+use super::client::Client;
+use super::error::Error;
+use super::frame::{Code, Frame};
+use super::helper;
+use super::probe::MAX_QUESTIONS;
+use crate::backends::http::Access;
+
+/// What a packet along a path does to the other side.
+pub const ACCESS: Access = Access::Probe;
+
+/// What is tried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum What {
+    /// Three echo requests.
+    Ping,
+    /// The same with this many bytes of payload, not to be fragmented: 28 more on the wire.
+    Mtu(u16),
+    /// A connection to this port.
+    Tcp(u16),
+    /// A request to this port, for its status code.
+    Http(u16),
+}
+
+/// One probe.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PathProbe {
+    vrf: Option<String>,
+    source: Option<Ipv4Addr>,
+    destination: Target,
+    what: Option<What>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Target {
+    Address(Ipv4Addr),
+    Prefix(Ipv4Net),
+}
+
+/// A probe as it ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ran {
+    /// The command line as it ran on the node.
+    pub line: String,
+    /// How it ended.
+    pub code: Code,
+    /// What it printed.
+    pub out: String,
+    /// What it said on its error stream.
+    pub err: String,
+}
+
+impl PathProbe {
+    /// A probe of `destination`, from inside `vrf` or from the main table.
+    ///
+    /// # Errors
+    /// [`Error::Question`] when `vrf` is no interface name, a port is 0, or a size is outside 28–65000 bytes.
+    pub fn new(vrf: Option<&str>, source: Option<Ipv4Addr>, destination: Ipv4Addr, what: What) -> Result<Self, Error> {
+        if vrf.is_some_and(|vrf| !helper::is_word(vrf, 15)) {
+            return Err(Error::Question { field: "VRF" });
+        }
+        match what {
+            What::Mtu(size) if !(28..=65000).contains(&size) => return Err(Error::Question { field: "size" }),
+            What::Tcp(0) | What::Http(0) => return Err(Error::Question { field: "port" }),
+            _ => {}
+        }
+        Ok(Self { vrf: vrf.map(str::to_owned), source, destination: Target::Address(destination), what: Some(what) })
+    }
+
+    /// The flows that are tracked from `subnet`. Needs root there.
+    ///
+    /// # Errors
+    /// [`Error::Question`] for a prefix shorter than 8 bits.
+    pub fn flows(subnet: Ipv4Net) -> Result<Self, Error> {
+        if subnet.prefix_len() < 8 {
+            return Err(Error::Question { field: "prefix" });
+        }
+        Ok(Self { vrf: None, source: None, destination: Target::Prefix(subnet.trunc()), what: None })
+    }
+
+    /// As the helper takes it: `KIND VRF SOURCE DESTINATION ARGUMENT`.
+    #[must_use]
+    pub fn line(&self) -> String {
+        let dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
+        let (kind, argument) = match self.what {
+            None => ("flows", None),
+            Some(What::Ping) => ("ping", None),
+            Some(What::Mtu(size)) => ("mtu", Some(size)),
+            Some(What::Tcp(port)) => ("tcp", Some(port)),
+            Some(What::Http(port)) => ("http", Some(port)),
+        };
+        let destination = match self.destination {
+            Target::Address(address) => address.to_string(),
+            Target::Prefix(prefix) => prefix.to_string(),
+        };
+        format!(
+            "{kind} {} {} {destination} {}",
+            dash(self.vrf.clone()),
+            dash(self.source.map(|s| s.to_string())),
+            dash(argument.map(|a| a.to_string()))
+        )
+    }
+
+    /// The command that the helper runs for it, as a person would type it.
+    #[must_use]
+    pub fn command(&self) -> String {
+        let (destination, source) = match (self.destination, self.source) {
+            (Target::Prefix(prefix), _) => return format!("conntrack -L -s {prefix}"),
+            (Target::Address(address), source) => (address, source),
+        };
+        let enter = self.vrf.as_ref().map(|vrf| format!("ip vrf exec {vrf} ")).unwrap_or_default();
+        let from = |option: &str| source.map(|s| format!("{option} {s} ")).unwrap_or_default();
+        match self.what.unwrap_or(What::Ping) {
+            What::Ping => format!("{enter}ping -n -c 3 -i 0.3 -W 1 {}{destination}", from("-I")),
+            What::Mtu(size) => {
+                format!("{enter}ping -n -c 3 -i 0.3 -W 1 {}-M do -s {size} {destination}", from("-I"))
+            }
+            What::Tcp(port) => {
+                format!("{enter}curl --connect-timeout 3 {}telnet://{destination}:{port}", from("--interface"))
+            }
+            What::Http(port) => {
+                format!("{enter}curl --connect-timeout 3 {}http://{destination}:{port}/", from("--interface"))
+            }
+        }
+    }
+}
+
+impl Client {
+    /// Tries `probes` side by side, in one round trip; the ends in the same order. Each takes at most 8 s there.
+    ///
+    /// # Errors
+    /// When the node could not be asked at all, or for more than [`MAX_QUESTIONS`].
+    pub async fn probe_path(&self, deadline: Duration, probes: &[PathProbe]) -> Result<Vec<Ran>, Error> {
+        if probes.len() > MAX_QUESTIONS {
+            return Err(Error::Question { field: "number" });
+        }
+        let input = helper::stream_of(probes.iter().map(PathProbe::line));
+        let output = self.runner.run(&helper::PROBE_PATH, &input, deadline).await?;
+        let frame = Frame::parse(&output.stdout, helper::VERSION).map_err(|e| self.no_frame(e, &output))?;
+        let ended = |(n, probe): (usize, &PathProbe)| {
+            let part = frame.parts.get(&format!("q{n}")).ok_or_else(|| self.incomplete(n))?;
+            Ok(Ran {
+                line: probe.command(),
+                code: part.code,
+                out: String::from_utf8_lossy(&part.out).into_owned(),
+                err: part.err.clone(),
+            })
+        };
+        probes.iter().enumerate().map(ended).collect()
+    }
+
+    fn incomplete(&self, number: usize) -> Error {
+        Error::Damaged {
+            destination: self.runner.destination().to_owned(),
+            why: format!("the frame holds no answer to question {number}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WEB: Ipv4Addr = Ipv4Addr::new(198, 51, 100, 10);
+
+    #[test]
+    fn a_probe_is_spelt_out_for_the_helper_and_for_people() {
+        let gateway = Ipv4Addr::new(10, 20, 129, 1);
+        let new = |vrf, source, what| PathProbe::new(vrf, source, WEB, what).unwrap();
+        for (probe, line, command) in [
+            (
+                new(Some("vrf_tdemo"), Some(gateway), What::Ping),
+                "ping vrf_tdemo 10.20.129.1 198.51.100.10 -",
+                "ip vrf exec vrf_tdemo ping -n -c 3 -i 0.3 -W 1 -I 10.20.129.1 198.51.100.10",
+            ),
+            (
+                new(None, None, What::Mtu(1272)),
+                "mtu - - 198.51.100.10 1272",
+                "ping -n -c 3 -i 0.3 -W 1 -M do -s 1272 198.51.100.10",
+            ),
+            (
+                new(Some("vrf_a"), None, What::Tcp(443)),
+                "tcp vrf_a - 198.51.100.10 443",
+                "ip vrf exec vrf_a curl --connect-timeout 3 telnet://198.51.100.10:443",
+            ),
+            (
+                PathProbe::flows("10.20.129.7/24".parse().unwrap()).unwrap(),
+                "flows - - 10.20.129.0/24 -",
+                "conntrack -L -s 10.20.129.0/24",
+            ),
+        ] {
+            assert_eq!((probe.line().as_str(), probe.command().as_str()), (line, command));
+        }
+    }
+
+    #[test]
+    fn what_the_helper_would_refuse_is_not_sent() {
+        let refused = |vrf, what| PathProbe::new(vrf, None, WEB, what).unwrap_err();
+        assert_eq!(refused(Some("vrf;id"), What::Ping), Error::Question { field: "VRF" });
+        assert_eq!(refused(None, What::Mtu(27)), Error::Question { field: "size" });
+        assert_eq!(refused(None, What::Tcp(0)), Error::Question { field: "port" });
+        let all = PathProbe::flows("0.0.0.0/0".parse().unwrap()).unwrap_err();
+        assert_eq!(all, Error::Question { field: "prefix" });
+    }
+}

@@ -1,0 +1,117 @@
+//! A report on stdout: for people, or as a document.
+
+use std::io::Write;
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::args::Format;
+use super::{Code, Failure, print};
+use crate::console::theme::Glyphs;
+use crate::diagnose::Report;
+use crate::diagnose::finding::{Finding, Severity};
+use crate::inventory::Class;
+use crate::text;
+
+/// Prints `report`. The code is 1 with a fault or a warning, 3 where something is unknown and nothing was found, else 0.
+///
+/// # Errors
+/// When it cannot be written.
+pub(super) fn show(
+    out: &mut dyn Write,
+    report: &Report,
+    at: Option<Timestamp>,
+    format: Format,
+) -> Result<Code, Failure> {
+    match format {
+        Format::Table => people(out, report)?,
+        _ => print::document(out, &document(report, at), format)?,
+    }
+    Ok(code(report))
+}
+
+/// What a report comes to, as an exit code.
+pub(super) fn code(report: &Report) -> Code {
+    match report.worst() {
+        Some(Severity::Fault | Severity::Warning) => Code::Found,
+        _ if !report.unknown.is_empty() => Code::Unknown,
+        _ => Code::Ok,
+    }
+}
+
+fn document(report: &Report, at: Option<Timestamp>) -> Value {
+    json!({
+        "schema": "deevnet-console/findings/v1",
+        "at": at.map(|t| t.to_string()),
+        "headline": report.headline().map(|f| json!({ "id": f.id, "subject": f.subject })),
+        "findings": report.findings.iter().map(finding).collect::<Vec<_>>(),
+        "passed": report.passed,
+        "unknown": report.unknown,
+    })
+}
+
+fn finding(f: &Finding) -> Value {
+    let mut value = json!(f);
+    if let (Some(map), Some((id, subject))) = (value.as_object_mut(), &f.caused_by) {
+        map.insert("caused_by".to_owned(), json!({ "id": id, "subject": subject }));
+    }
+    value
+}
+
+/// Glyph class of a severity.
+pub(super) const fn class(severity: Severity) -> Class {
+    match severity {
+        Severity::Fault => Class::Fault,
+        Severity::Warning => Class::Warning,
+        Severity::Info => Class::Info,
+    }
+}
+
+fn people(out: &mut dyn Write, report: &Report) -> Result<(), Failure> {
+    let glyphs = print::glyphs();
+    let mut line = |text: String| -> Result<(), Failure> {
+        let text = if glyphs.ascii { text::to_ascii(&text).into_owned() } else { text };
+        Ok(writeln!(out, "{}", text.trim_end())?)
+    };
+    for f in &report.findings {
+        for text in lines(f, glyphs) {
+            line(text)?;
+        }
+    }
+    for u in &report.unknown {
+        let why = u.why.as_ref().map(|w| format!(": {w}")).unwrap_or_default();
+        let ids = if u.ids.is_empty() { String::new() } else { format!(" (not judged: {})", u.ids.join(", ")) };
+        line(format!("{} unknown: {}{why}{ids}", glyphs.of(Class::Unknown), u.missing))?;
+    }
+    let (found, unknown) = (report.findings.len(), report.unknown.len());
+    line(format!("{found} found · {} passed · {unknown} unknown", report.passed.len()))
+}
+
+/// A finding in lines; a consequence is indented under its cause.
+fn lines(f: &Finding, glyphs: &Glyphs) -> Vec<String> {
+    let indent = if f.caused_by.is_some() { "    " } else { "" };
+    let mut out =
+        vec![format!("{indent}{} {} · {} {}", glyphs.of(class(f.severity)), f.title, f.subject.kind, f.subject.name)];
+    let mut under = |head: &str, text: String| out.push(format!("{indent}  {head:<11} {text}"));
+    under("id", f.id.to_owned());
+    if !f.affects.is_empty() {
+        under("affects", f.affects.join(", "));
+    }
+    if let Some((id, subject)) = &f.caused_by {
+        under("caused by", format!("{id} of {} {}", subject.kind, subject.name));
+    }
+    for fact in &f.facts {
+        under("fact", format!("{} of {}: {}", fact.key, fact.subject, fact.value));
+    }
+    for text in &f.not_tested {
+        under("not tested", text.clone());
+    }
+    for (n, next) in f.next.iter().enumerate() {
+        under(&format!("next {}", n + 1), format!("{} (danger {})", next.text, next.danger));
+        if let Some(command) = &next.command {
+            under("", format!("$ {command}"));
+        }
+    }
+    under("evidence", f.evidence.join(", "));
+    out
+}

@@ -1,0 +1,76 @@
+//! Proxmox: rights, nodes, SDN as applied and as configured, what each node made of it.
+
+use std::sync::Arc;
+
+use futures_util::future::join_all;
+
+use super::{Leg, Sink};
+use crate::backends::proxmox::model::{Sdn, Subnet, Vnet, Zone};
+use crate::backends::proxmox::{Client, View};
+use crate::diagnose::evidence::{Ended, Http, Kind};
+use crate::inventory::feed::Clients;
+use crate::site::Site;
+
+/// Reads the fabric; the legs are what an exit node is asked about. A part that fails is an item that says so.
+pub(super) async fn read(site: &Arc<Site>, clients: &Clients, sink: &Sink) -> Vec<Leg> {
+    let node = &site.proxmox.node;
+    let client = match &clients.proxmox {
+        Ok(client) => client.recorded(sink.recorder(node)),
+        Err(why) => {
+            let ended = Ended { status: 0, reason: why.text.clone() };
+            for request in ["GET /api2/json/cluster/sdn/zones?running=1", "GET /api2/json/cluster/resources"] {
+                if let Some(http) = Http::parse(request, ended.clone()) {
+                    let slug = http.path.clone();
+                    sink.add(node, &slug, "json", Kind::Http(http), String::new(), String::new());
+                }
+            }
+            return Vec::new();
+        }
+    };
+    // First and alone: with a wrong token it is one refusal, not twenty.
+    if client.permissions().await.is_err() && client.version().await.is_err() {
+        drop(client.zones(View::Running).await);
+        return Vec::new();
+    }
+    let (zones, vnets, ..) = tokio::join!(
+        client.zones(View::Running),
+        client.vnets(View::Running),
+        client.zones(View::Pending),
+        client.vnets(View::Pending),
+        client.controllers(View::Pending),
+        client.fabrics(View::Pending),
+        client.cluster_status(),
+        client.resources(),
+        client.nodes(),
+        client.cluster_tasks(),
+        client.node_zones(node),
+    );
+    let (Ok(zones), Ok(vnets)) = (zones, vnets) else { return Vec::new() };
+    let subnets = join_all(vnets.iter().filter_map(of_vnet).map(|vnet| subnets(&client, vnet))).await;
+    let evpn: Vec<&Zone> = zones.iter().filter_map(Sdn::current).filter(|z| z.kind == "evpn").collect();
+    join_all(evpn.iter().flat_map(|zone| {
+        let client = &client;
+        zone.exit_nodes.iter().map(move |exit| async move {
+            drop(tokio::join!(client.ip_vrf(exit, &zone.zone), client.zone_content(exit, &zone.zone)));
+        })
+    }))
+    .await;
+    let leg = |subnet: &Subnet| {
+        let vnet = vnets.iter().filter_map(of_vnet).find(|v| v.vnet == subnet.vnet)?;
+        let zone = evpn.iter().find(|z| z.zone == vnet.zone)?;
+        let (zone, exits) = (zone.zone.clone(), zone.exit_nodes.clone());
+        Some(Leg { zone, vnet: vnet.vnet.clone(), subnet: subnet.cidr?, exits })
+    };
+    subnets.iter().flatten().filter_map(leg).collect()
+}
+
+fn of_vnet(vnet: &Sdn<Vnet>) -> Option<&Vnet> {
+    vnet.running.as_ref().or(vnet.configured.as_ref())
+}
+
+async fn subnets(client: &Client, vnet: &Vnet) -> Vec<Subnet> {
+    let (running, _) =
+        tokio::join!(client.subnets(&vnet.vnet, View::Running), client.subnets(&vnet.vnet, View::Pending));
+    let current = |s: Sdn<Subnet>| s.running.or(s.configured);
+    running.unwrap_or_default().into_iter().filter_map(current).collect()
+}

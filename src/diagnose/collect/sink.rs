@@ -1,0 +1,124 @@
+//! Where items gather while several clients work at once.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::backends::http::{Exchange, Recorder};
+use crate::diagnose::evidence::{Ended, Evidence, Http, Item, Kind};
+
+/// Reads the time.
+pub type Clock = Arc<dyn Fn() -> jiff::Timestamp + Send + Sync>;
+
+/// Gathers items. Cheap to clone; clones gather in the same place.
+#[derive(Clone)]
+pub struct Sink {
+    items: Arc<Mutex<Vec<Item>>>,
+    clock: Clock,
+}
+
+/// Longest part of a file name that is made of a request.
+const SLUG: usize = 60;
+
+impl Sink {
+    /// An empty sink.
+    #[must_use]
+    pub fn new(clock: Clock) -> Self {
+        Self { items: Arc::default(), clock }
+    }
+
+    /// A recorder for a client of `from`: a node, a host or a service, as findings call it.
+    #[must_use]
+    pub fn recorder(&self, from: &str) -> Recorder {
+        let (sink, from) = (self.clone(), from.to_owned());
+        Recorder::new(move |exchange| sink.exchange(&from, exchange))
+    }
+
+    fn exchange(&self, from: &str, exchange: Exchange) {
+        let line = format!("{} {}", exchange.method, exchange.target);
+        let (ended, body) = match exchange.ended {
+            Ok(answer) => (
+                Ended { status: answer.status, reason: answer.reason },
+                String::from_utf8_lossy(&answer.body).into_owned(),
+            ),
+            Err(why) => (Ended { status: 0, reason: why }, String::new()),
+        };
+        let Some(mut http) = Http::parse(&line, ended) else { return };
+        http.sent = exchange.sent;
+        let slug = http.path.clone();
+        self.add(from, &slug, "json", Kind::Http(http), body, String::new());
+    }
+
+    /// Adds an item; its file is named after `from` and `slug`.
+    pub fn add(&self, from: &str, slug: &str, ending: &str, kind: Kind, body: String, stderr: String) {
+        let at = (self.clock)();
+        let mut items = self.items.lock().unwrap_or_else(PoisonError::into_inner);
+        let file = format!("{:03}-{}.{ending}", items.len() + 1, name(&format!("{from}-{slug}")));
+        let empty = body.is_empty();
+        items.push(Item { file, from: from.to_owned(), kind, at: Some(at), body, stderr, empty });
+    }
+
+    /// Adds a text under a name of its own.
+    pub fn put(&self, file: &str, from: &str, kind: Kind, body: String) {
+        let at = (self.clock)();
+        let mut items = self.items.lock().unwrap_or_else(PoisonError::into_inner);
+        let (file, from, empty) = (file.to_owned(), from.to_owned(), body.is_empty());
+        items.push(Item { file, from, kind, at: Some(at), body, stderr: String::new(), empty });
+    }
+
+    /// What has gathered so far.
+    #[must_use]
+    pub fn evidence(&self, question: Option<String>) -> Evidence {
+        let items = self.items.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        Evidence { question, items }
+    }
+}
+
+/// Letters, digits and single dashes.
+fn name(text: &str) -> String {
+    let mut out = String::new();
+    for c in text.chars() {
+        let c = if c.is_ascii_alphanumeric() { c } else { '-' };
+        if out.len() < SLUG && !(c == '-' && (out.is_empty() || out.ends_with('-'))) {
+            out.push(c);
+        }
+    }
+    out.trim_end_matches('-').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backends::http::Response;
+    use crate::diagnose::evidence::Api;
+
+    fn sink() -> Sink {
+        Sink::new(Arc::new(|| "2026-11-29T11:03:00Z".parse().expect("a time")))
+    }
+
+    fn exchange(target: &str, ended: Result<Response, String>) -> Exchange {
+        Exchange { origin: "https://192.0.2.1".into(), method: "GET".into(), target: target.into(), sent: None, ended }
+    }
+
+    #[test]
+    fn an_exchange_becomes_an_item() {
+        let sink = sink();
+        let answer = Response { status: 200, reason: "OK".into(), content_type: None, body: b"{}".to_vec() };
+        sink.exchange("hv02", exchange("/api2/json/cluster/sdn/zones?running=1", Ok(answer)));
+        sink.exchange("hv02", exchange("/api2/json/version", Err("does not answer".into())));
+        let items = sink.evidence(None).items;
+        let [zones, version] = items.as_slice() else { panic!("two items") };
+        let http = zones.http().expect("a request");
+        assert!(http.gets(Api::Proxmox, "cluster/sdn/zones") && http.ok());
+        assert_eq!((zones.file.as_str(), zones.body.as_str()), ("001-hv02-cluster-sdn-zones.json", "{}"));
+        let ended = &version.http().expect("a request").ended;
+        assert_eq!((ended.status, ended.reason.as_str()), (0, "does not answer"));
+        assert!(version.empty);
+    }
+
+    #[test]
+    fn a_file_name_is_made_of_harmless_characters() {
+        assert_eq!(name("../../etc/x y"), "etc-x-y");
+        assert_eq!(name("nodes/hv02/sdn/zones/a/ip-vrf"), "nodes-hv02-sdn-zones-a-ip-vrf");
+        assert!(name(&"x".repeat(500)).len() <= SLUG);
+        assert_eq!(name("\u{1b}[2J"), "2J");
+    }
+}

@@ -1,0 +1,131 @@
+//! Guests: configuration, power state, and what their agents say. Why an agent said nothing is in the calls.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::rows::{self, data, number, read, truth};
+use super::sdn::text;
+use super::{Facts, Reader, Sourced, Taken, json};
+use crate::diagnose::evidence::{Api, Item};
+
+/// Readers of this area.
+pub(super) const READERS: &[Reader] = &[config, status, answers, started, ended];
+
+/// What is configured.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Config {
+    /// Name.
+    pub name: Option<String>,
+    /// The agent option is on; absent means off.
+    pub agent: bool,
+    /// Addresses of `nameserver`.
+    pub nameservers: Vec<String>,
+    /// Bridges of its network devices.
+    pub bridges: Vec<String>,
+}
+
+/// Power state.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Power {
+    /// `running`, `stopped`.
+    pub status: String,
+    /// Seconds since its start.
+    pub uptime: Option<u64>,
+}
+
+/// A process that was started by way of the agent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Process {
+    /// Guest.
+    pub vmid: String,
+    /// Id in the guest.
+    pub pid: u64,
+    /// It was seen to end: its exit code, where that was told.
+    pub ended: Option<Option<i64>>,
+    /// Files.
+    pub file: std::sync::Arc<str>,
+}
+
+/// What was read of guests, by id.
+#[derive(Debug, Default)]
+pub struct Guests {
+    /// Configuration.
+    pub config: BTreeMap<String, Sourced<Config>>,
+    /// Power state.
+    pub power: BTreeMap<String, Sourced<Power>>,
+    /// Guests whose agent answered something.
+    pub answering: BTreeMap<String, Sourced<()>>,
+    /// Processes.
+    pub processes: Vec<Process>,
+}
+
+fn vmid(item: &Item) -> String {
+    item.http().map(|http| http.segment(3).to_owned()).unwrap_or_default()
+}
+
+fn config(item: &Item, facts: &mut Facts) -> Taken {
+    let row = data(item, "nodes/*/qemu/*/config").and_then(|value| rows::object(value, "a configuration"));
+    let config = row.map(|row| {
+        let agent = text(&row, "agent").unwrap_or_default();
+        let bridge = |value: &Value| {
+            let part = value.as_str()?.split(',').find_map(|p| p.strip_prefix("bridge="));
+            part.map(str::to_owned)
+        };
+        Config {
+            name: text(&row, "name"),
+            agent: agent.split(',').any(|part| matches!(part.trim_start_matches("enabled="), "1" | "on" | "yes")),
+            nameservers: super::sdn::list(&row, "nameserver"),
+            bridges: row.iter().filter(|(k, _)| k.starts_with("net")).filter_map(|(_, v)| bridge(v)).collect(),
+        }
+    });
+    read(config, |config| drop(facts.guests.config.insert(vmid(item), Sourced::new(config, item))))
+}
+
+fn status(item: &Item, facts: &mut Facts) -> Taken {
+    let power = data(item, "nodes/*/qemu/*/status/current")
+        .and_then(|value| rows::object(value, "a state"))
+        .and_then(|row| Ok(Power { status: rows::need(&row, "status", "a state")?, uptime: number(&row, "uptime") }));
+    read(power, |power| drop(facts.guests.power.insert(vmid(item), Sourced::new(power, item))))
+}
+
+fn answers(item: &Item, facts: &mut Facts) -> Taken {
+    let asked = item.http().is_some_and(|http| {
+        http.ok() && http.asks(Api::Proxmox, "nodes/*/qemu/*/agent/*") && !http.segment(5).starts_with("exec")
+    });
+    if !asked {
+        return Taken::NotMine;
+    }
+    let result = json(item).map(|value| value.pointer("/data/result").cloned().unwrap_or_default());
+    // An agent's own refusal comes with status 200: it answers, even so.
+    read(result, |_| drop(facts.guests.answering.insert(vmid(item), Sourced::new((), item))))
+}
+
+fn started(item: &Item, facts: &mut Facts) -> Taken {
+    let pid = match rows::answered(item, Api::Proxmox, "nodes/*/qemu/*/agent/exec") {
+        Err(taken) => return taken,
+        Ok(_) => json(item).map(|value| value.pointer("/data/pid").and_then(Value::as_u64)),
+    };
+    let pid = pid.and_then(|pid| pid.ok_or_else(|| Taken::Unreadable("exec without a process id".to_owned())));
+    read(pid, |pid| {
+        let file = item.file.as_str().into();
+        facts.guests.processes.push(Process { vmid: vmid(item), pid, ended: None, file });
+    })
+}
+
+fn ended(item: &Item, facts: &mut Facts) -> Taken {
+    let row = data(item, "nodes/*/qemu/*/agent/exec-status").and_then(|value| rows::object(value, "a process"));
+    let pid = item.http().and_then(|http| http.query.get("pid")?.parse::<u64>().ok());
+    let (row, pid) = match (row, pid) {
+        (Err(taken), _) => return taken,
+        (Ok(_), None) => return Taken::Unreadable("a process without its id".to_owned()),
+        (Ok(row), Some(pid)) => (row, pid),
+    };
+    let ended = truth(&row, "exited").unwrap_or(false).then(|| row.get("exitcode").and_then(Value::as_i64));
+    let guest = vmid(item);
+    match facts.guests.processes.iter_mut().find(|p| p.vmid == guest && p.pid == pid) {
+        Some(process) => process.ended = process.ended.or(ended),
+        None => facts.guests.processes.push(Process { vmid: guest, pid, ended, file: item.file.as_str().into() }),
+    }
+    Taken::Read
+}

@@ -1,0 +1,173 @@
+//! What a diagnosis says: findings with typed facts, what passed, what is unknown and why.
+
+use serde::Serialize;
+
+/// How bad a finding is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// To be known, nothing to be done.
+    Info,
+    /// To be looked at: it will break, or is weaker than it seems.
+    Warning,
+    /// Broken, or open to somebody it must not be open to.
+    Fault,
+}
+
+/// Where a fault sits; the order is that of the path from a workload outwards.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Layer {
+    /// Whether the console may and can look at all.
+    Access,
+    /// Zones, VNets, subnets, controllers, and what nodes made of them.
+    Fabric,
+    /// Virtual machines and their agents.
+    Workload,
+    /// From the workload to the internet, by way of an exit node.
+    Egress,
+    /// Between tenants.
+    Isolation,
+    /// Rules, translation and routes of OPNsense.
+    Perimeter,
+    /// Zones, records, forwards, resolvers, updates.
+    Dns,
+    /// Delivery of configuration.
+    Bootstrap,
+}
+
+/// What a finding is about: a kind the field knows (`tenant`, `node`, `zone`, `subnet`, `vnet`, `workload`, `rule`,
+/// `name`, `source`, `server`, `cluster`, `token`, `privilege`) and its name, cleaned.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+pub struct Subject {
+    /// Kind.
+    pub kind: &'static str,
+    /// Name.
+    pub name: String,
+}
+
+impl Subject {
+    /// A subject. The name comes from evidence and is cleaned here.
+    pub fn new(kind: &'static str, name: impl AsRef<str>) -> Self {
+        Self { kind, name: crate::text::clean(name.as_ref()).into_owned() }
+    }
+}
+
+/// One typed fact a finding rests on.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+pub struct Fact {
+    /// What, dotted and stable: `zone.exit-nodes`, `subnet.snat`.
+    pub key: &'static str,
+    /// Of what, cleaned.
+    pub subject: String,
+    /// Value, cleaned.
+    pub value: String,
+}
+
+/// A step that is offered. Nothing is done without consent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Next {
+    /// Stable id: `set-exit-nodes`.
+    pub id: &'static str,
+    /// In words.
+    pub text: String,
+    /// Danger level of screens.md: 0 looks, 1 one object, 2 one tenant, 3 shared or final.
+    pub danger: u8,
+    /// The command to run elsewhere, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
+}
+
+/// Identity of a finding within a report.
+pub type Key = (&'static str, Subject);
+
+/// One finding.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    /// Id of the catalogue.
+    pub id: &'static str,
+    /// Severity.
+    pub severity: Severity,
+    /// Layer.
+    pub layer: Layer,
+    /// Subject: a node-wide fault belongs to the node.
+    pub subject: Subject,
+    /// Whom it reaches, cleaned; counted once.
+    pub affects: Vec<String>,
+    /// One sentence an operator understands.
+    pub title: String,
+    /// What it rests on.
+    pub facts: Vec<Fact>,
+    /// The finding of which this is a consequence.
+    pub caused_by: Option<Key>,
+    /// What was not tested, and what would.
+    pub not_tested: Vec<String>,
+    /// Next steps, the first one first.
+    pub next: Vec<Next>,
+    /// Files of the evidence it rests on.
+    pub evidence: Vec<String>,
+}
+
+impl Finding {
+    /// Its identity.
+    #[must_use]
+    pub fn key(&self) -> Key {
+        (self.id, self.subject.clone())
+    }
+
+    /// Adds a fact. Subject and value come from evidence and are cleaned here.
+    #[must_use]
+    pub fn fact(mut self, key: &'static str, subject: impl AsRef<str>, value: impl ToString) -> Self {
+        let clean = |text: &str| crate::text::clean(text).into_owned();
+        self.facts.push(Fact { key, subject: clean(subject.as_ref()), value: clean(&value.to_string()) });
+        self
+    }
+
+    /// Adds a next step.
+    #[must_use]
+    pub fn next(mut self, id: &'static str, danger: u8, text: impl Into<String>) -> Self {
+        self.next.push(Next { id, text: text.into(), danger, command: None });
+        self
+    }
+
+    /// Gives the last next step its command.
+    #[must_use]
+    pub fn command(mut self, command: impl Into<String>) -> Self {
+        if let Some(last) = self.next.last_mut() {
+            last.command = Some(command.into());
+        }
+        self
+    }
+
+    /// Says whom it reaches.
+    #[must_use]
+    pub fn affects(mut self, who: impl IntoIterator<Item = impl AsRef<str>>) -> Self {
+        self.affects.extend(who.into_iter().map(|w| crate::text::clean(w.as_ref()).into_owned()));
+        self
+    }
+
+    /// Says what was not tested.
+    #[must_use]
+    pub fn not_tested(mut self, what: impl Into<String>) -> Self {
+        self.not_tested.push(what.into());
+        self
+    }
+
+    /// Hangs it under its cause.
+    #[must_use]
+    pub fn caused_by(mut self, cause: Option<Key>) -> Self {
+        self.caused_by = cause;
+        self
+    }
+}
+
+/// Something that could not be said, and the input that is missing for it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Unknown {
+    /// The input: what and where, e.g. `the NAT rules of hv02`.
+    pub missing: String,
+    /// Why, where the evidence says it: denied, no answer, not read.
+    pub why: Option<String>,
+    /// Ids that could not be judged because of it.
+    pub ids: Vec<&'static str>,
+}

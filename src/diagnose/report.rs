@@ -1,0 +1,158 @@
+//! From what the rules said to a report: consequences under their cause, one line a missing input, the headline first.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::evidence::Evidence;
+use super::facts::{Facts, Unreadable};
+use super::finding::{Finding, Key, Severity, Subject, Unknown};
+use super::rules::{self, Out, Said};
+
+/// What a diagnosis says.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Report {
+    /// Findings: roots by severity, reach and layer, each followed by its consequences.
+    pub findings: Vec<Finding>,
+    /// What was looked at and is as it should be.
+    pub passed: Vec<Passed>,
+    /// What cannot be said, one entry a missing input.
+    pub unknown: Vec<Unknown>,
+}
+
+/// A rule that found nothing wrong with a subject.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Passed {
+    /// Id.
+    pub id: &'static str,
+    /// Subject.
+    pub subject: Subject,
+}
+
+impl Report {
+    /// Judges `evidence` by all rules.
+    #[must_use]
+    pub fn of(evidence: &Evidence) -> Self {
+        Self::of_facts(&Facts::of(evidence))
+    }
+
+    /// Judges `facts` by all rules.
+    #[must_use]
+    pub fn of_facts(facts: &Facts) -> Self {
+        let mut said = Said::default();
+        for rule in rules::all() {
+            (rule.judge)(facts, &mut Out::new(rule, &mut said));
+        }
+        Self { findings: arrange(said.findings), passed: passed(said.passed), unknown: grouped(said.unknown, facts) }
+    }
+
+    /// The root that matters most; `None` when nothing was found.
+    #[must_use]
+    pub fn headline(&self) -> Option<&Finding> {
+        self.findings.first()
+    }
+}
+
+/// Where ids explain one another by their rules, and reach the same subjects.
+fn link(findings: &mut [Finding]) {
+    let causes: Vec<(Key, Vec<String>)> = findings
+        .iter()
+        .map(|f| (f.key(), f.affects.iter().cloned().chain([f.subject.name.clone()]).collect()))
+        .collect();
+    for finding in findings.iter_mut().filter(|f| f.caused_by.is_none()) {
+        let reaches = |scope: &[String]| {
+            scope.contains(&finding.subject.name) || finding.affects.iter().any(|who| scope.contains(who))
+        };
+        let cause = causes.iter().find(|((id, subject), scope)| {
+            (*id, subject) != (finding.id, &finding.subject)
+                && rules::rule(id).is_some_and(|rule| rule.explains.contains(&finding.id))
+                && reaches(scope)
+        });
+        finding.caused_by = cause.map(|(key, _)| key.clone());
+    }
+}
+
+fn arrange(mut findings: Vec<Finding>) -> Vec<Finding> {
+    findings.sort_by(|a, b| a.key().cmp(&b.key()).then_with(|| b.facts.len().cmp(&a.facts.len())));
+    findings.dedup_by(|later, kept| {
+        let same = later.key() == kept.key();
+        if same {
+            merge(kept, later);
+        }
+        same
+    });
+    link(&mut findings);
+    let root_of = roots(&findings);
+    let rank = |f: &Finding| (std::cmp::Reverse(f.severity), std::cmp::Reverse(f.affects.len()), f.layer, f.key());
+    let ranks: BTreeMap<Key, _> = findings.iter().map(|f| (f.key(), rank(f))).collect();
+    findings.sort_by_cached_key(|f| {
+        let root = root_of.get(&f.key()).cloned().unwrap_or_else(|| f.key());
+        let of_root = ranks.get(&root).cloned();
+        (of_root, f.key() != root, rank(f))
+    });
+    findings
+}
+
+/// The same fault seen in two places is one finding with the facts of both.
+fn merge(kept: &mut Finding, other: &Finding) {
+    fn add<T: Clone + PartialEq>(to: &mut Vec<T>, from: &[T]) {
+        for one in from {
+            if !to.contains(one) {
+                to.push(one.clone());
+            }
+        }
+    }
+    add(&mut kept.affects, &other.affects);
+    add(&mut kept.facts, &other.facts);
+    add(&mut kept.evidence, &other.evidence);
+    add(&mut kept.not_tested, &other.not_tested);
+    add(&mut kept.next, &other.next);
+    kept.severity = kept.severity.max(other.severity);
+}
+
+/// The cause at the end of each finding's chain. A circle ends where it began.
+fn roots(findings: &[Finding]) -> BTreeMap<Key, Key> {
+    let causes: BTreeMap<Key, Key> = findings.iter().filter_map(|f| Some((f.key(), f.caused_by.clone()?))).collect();
+    let root = |f: &Finding| {
+        let mut at = f.key();
+        for _ in 0..findings.len() {
+            match causes.get(&at) {
+                Some(next) => at = next.clone(),
+                None => break,
+            }
+        }
+        (f.key(), at)
+    };
+    findings.iter().map(root).collect()
+}
+
+fn passed(mut all: Vec<(&'static str, Subject)>) -> Vec<Passed> {
+    all.sort();
+    all.dedup();
+    all.into_iter().map(|(id, subject)| Passed { id, subject }).collect()
+}
+
+fn grouped(all: Vec<Unknown>, facts: &Facts) -> Vec<Unknown> {
+    let mut by_input: BTreeMap<String, Unknown> = BTreeMap::new();
+    let unreadable = |u: &Unreadable| Unknown { missing: u.file.clone(), why: Some(u.why.clone()), ids: Vec::new() };
+    for unknown in all.into_iter().chain(facts.unreadable.iter().map(unreadable)) {
+        let entry = by_input.entry(unknown.missing.clone()).or_insert_with(|| Unknown {
+            missing: unknown.missing.clone(),
+            why: None,
+            ids: Vec::new(),
+        });
+        entry.why = entry.why.take().or(unknown.why);
+        entry.ids.extend(unknown.ids);
+        entry.ids.sort_unstable();
+        entry.ids.dedup();
+    }
+    by_input.into_values().collect()
+}
+
+impl Report {
+    /// The worst severity found.
+    #[must_use]
+    pub fn worst(&self) -> Option<Severity> {
+        self.findings.iter().map(|f| f.severity).max()
+    }
+}

@@ -1,0 +1,42 @@
+//! Somebody else is changing the same thing.
+
+use super::super::{Out, Rule};
+use crate::backends::proxmox::Error;
+use crate::diagnose::evidence::Api;
+use crate::diagnose::facts::Facts;
+use crate::diagnose::finding::{Layer, Severity, Subject};
+
+/// The rule.
+pub static RULE: Rule = Rule {
+    id: "lock-held",
+    layer: Layer::Access,
+    severity: Severity::Warning,
+    says: "Somebody else holds the lock: the SDN lock, which has no owner and no end, the lock of one VM, or a file that is \
+           busy for the moment. Nothing is broken, and nothing is to be forced before one knows whose it is.",
+    reads: "refusals that name a lock",
+    unlike: &[
+        ("no-quorum", "the lock cannot be had since the cluster has no majority"),
+        ("privilege-missing", "the refusal names a privilege (403)"),
+    ],
+    explains: &[],
+    judge,
+};
+
+fn judge(facts: &Facts, out: &mut Out<'_>) {
+    for call in facts.calls.of(Api::Proxmox) {
+        let Some(error) = call.proxmox() else { continue };
+        let (kind, name, lock) = match error {
+            Error::SdnLocked { .. } => ("source", "SDN".to_owned(), "sdn".to_owned()),
+            Error::VmLocked { lock } => ("workload", call.http.segment(3).to_owned(), lock.clone()),
+            Error::Busy { lock, .. } => ("source", lock.clone(), lock.clone()),
+            _ => continue,
+        };
+        let finding = out
+            .finding(Subject::new(kind, &name), format!("{name} is locked ({lock}) by somebody else."))
+            .fact("lock.held", &name, &lock)
+            .resting_on(&call.file)
+            .next("find-lock-holder", 0, "look at the running tasks: whose change is under way?")
+            .next("wait-for-lock", 0, "wait for it to end, then try once more");
+        out.found(finding);
+    }
+}

@@ -1,0 +1,64 @@
+//! A back end that does not answer at all.
+
+use std::collections::BTreeMap;
+
+use super::super::{Out, Rule};
+use super::{no_answer, source};
+use crate::backends::http::TlsFault;
+use crate::diagnose::evidence::Api;
+use crate::diagnose::facts::Facts;
+use crate::diagnose::facts::calls::Call;
+use crate::diagnose::finding::{Layer, Severity};
+
+/// The rule.
+pub static RULE: Rule = Rule {
+    id: "source-unreachable",
+    layer: Layer::Access,
+    severity: Severity::Fault,
+    says: "A back end answers none of the requests. Everything it alone could tell is unknown, and rows keep their age; \
+           this one line stands for all of it.",
+    reads: "requests to one back end that all ended without an answer",
+    unlike: &[
+        ("pin-mismatch", "something answers with another certificate than the pinned one"),
+        ("ca-unknown", "something answers with a certificate of an issuer that is not trusted"),
+        ("credentials-rejected", "it answers and says no"),
+        ("node-unreachable", "the cluster answers and cannot reach one of its nodes"),
+    ],
+    explains: &["resolver-down", "auth-down"],
+    judge,
+};
+
+/// TLS said why: another rule's.
+pub(super) fn is_tls(why: &str) -> bool {
+    why.contains(PINNED)
+        || [TlsFault::UnknownIssuer, TlsFault::BadSignature].iter().any(|f| why.contains(&f.to_string()))
+}
+
+/// How this program begins to say that a certificate is not the pinned one.
+pub(super) const PINNED: &str = "the server's certificate is not the pinned one";
+
+/// Back ends that answer nothing.
+pub(in super::super) fn dead(facts: &Facts) -> BTreeMap<Api, Vec<&Call>> {
+    let mut by_api: BTreeMap<Api, Vec<&Call>> = BTreeMap::new();
+    for call in facts.calls.all.iter().filter(|call| call.http.api != Api::Other) {
+        by_api.entry(call.http.api).or_default().push(call);
+    }
+    by_api.retain(|_, calls| calls.iter().all(|call| no_answer(call).is_some_and(|why| !is_tls(why))));
+    by_api
+}
+
+fn judge(facts: &Facts, out: &mut Out<'_>) {
+    for (api, calls) in dead(facts) {
+        let mut finding = out
+            .finding(source(api), format!("{} does not answer: what it alone knows is unknown.", api.words()))
+            .fact("source.answers", api.words(), format!("0 of {}", calls.len()))
+            .next("check-source", 0, format!("look at {}: power, network, service", api.words()));
+        for call in &calls {
+            finding = finding.affects([&call.from]).resting_on(&call.file);
+        }
+        let why = calls.iter().find_map(|call| no_answer(call)).filter(|why| !why.is_empty()).map(str::to_owned);
+        out.unknown(format!("everything that {} tells", api.words()), why);
+        finding.affects.dedup();
+        out.found(finding);
+    }
+}

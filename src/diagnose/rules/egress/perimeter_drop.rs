@@ -1,0 +1,98 @@
+//! The gateway answers, and nothing beyond it does.
+
+use std::net::{IpAddr, Ipv4Addr};
+
+use super::super::exits::{Exit, exits};
+use super::super::{Out, Rule};
+use crate::diagnose::facts::node::Ping;
+use crate::diagnose::facts::{Facts, Sourced};
+use crate::diagnose::finding::{Layer, Severity};
+use crate::site::model::ExitNodeSite;
+
+/// The rule.
+pub static RULE: Rule = Rule {
+    id: "perimeter-drop",
+    layer: Layer::Egress,
+    severity: Severity::Fault,
+    says: "From the transit address of the exit node the gateway answers and nothing beyond it does: the perimeter, or what is \
+           behind it, drops the traffic. The exit node itself does its part.",
+    reads: "probes from the transit address, neighbours, main's default route (which must be on transit), tracked flows",
+    unlike: &[("gateway-unreachable", "the gateway itself does not answer"), ("transit-mtu", "small packets pass")],
+    explains: &[],
+    judge,
+};
+
+/// Bytes up to which a probe is small.
+const SMALL: u32 = 128;
+
+/// Small probes from the transit address to somewhere beyond the gateway. A probe from inside a VRF misses legs that a
+/// guest's packet takes, and is never answered with FRR 8 (`facts/exit-node.md` §5).
+fn beyond<'e>(exit: &'e Exit<'_>, site: &ExitNodeSite) -> Vec<&'e Sourced<Ping>> {
+    let from_transit = |p: &Ping| {
+        let source = p.source.as_deref();
+        source == Some(site.transit_interface.as_str()) || source == Some(site.transit_address.to_string().as_str())
+    };
+    let inside = |ip: Ipv4Addr| {
+        ip == site.transit_gateway || exit.tenants.iter().any(|t| t.has(ip)) || exit.node.owns(ip) == Some(true)
+    };
+    let small =
+        |p: &&Sourced<Ping>| p.vrf.is_none() && p.size <= SMALL && p.sent > 0 && from_transit(p) && !inside(p.dst);
+    exit.node.pings.iter().filter(small).collect()
+}
+
+fn gateway_answers(exit: &Exit<'_>, site: &ExitNodeSite) -> bool {
+    let gateway = IpAddr::V4(site.transit_gateway);
+    let ping = exit.node.pings.iter().any(|p| IpAddr::V4(p.dst) == gateway && p.received > 0);
+    ping || exit.node.arpings.iter().any(|a| a.1 == gateway && a.2)
+}
+
+fn judge(facts: &Facts, out: &mut Out<'_>) {
+    for exit in exits(facts) {
+        let Some(site) = exit.site else { continue };
+        let probes = beyond(&exit, site);
+        if probes.is_empty() {
+            continue;
+        }
+        if probes.iter().any(|p| p.received > 0) {
+            out.pass(exit.subject());
+            continue;
+        }
+        if exit.node.tracking_full() == Some(true) {
+            out.unknown(
+                format!("what is beyond the gateway of {}", exit.name),
+                Some("its connection table is full".to_owned()),
+            );
+            continue;
+        }
+        // With main's default elsewhere these probes leave there and are lost in a healthy site as well.
+        if exit.main_by_transit() != Some(true) {
+            out.unknown(
+                format!("what is beyond the gateway of {}", exit.name),
+                Some("main's default is not on transit".to_owned()),
+            );
+            continue;
+        }
+        if !gateway_answers(&exit, site) {
+            out.unknown(
+                format!("what is beyond the gateway of {}", exit.name),
+                Some("the gateway does not answer".to_owned()),
+            );
+            continue;
+        }
+        let title = format!("The gateway {} answers {}, and nothing beyond it does.", site.transit_gateway, exit.name);
+        let mut finding = out
+            .finding(exit.subject(), title)
+            .fact("probe.answered", exit.at(site.transit_gateway), "yes")
+            .affects(exit.zones())
+            .next("check-perimeter-rules", 0, "look at rules, NAT and gateway of the perimeter for the transit network")
+            .not_tested("which rule or which hop drops it");
+        for probe in probes {
+            finding = finding.fact("probe.answered", exit.at(probe.dst), "no").from(probe);
+        }
+        let lost = exit.node.flows.iter().filter(|f| f.unreplied && f.reply_dst == site.transit_address).count();
+        if lost > 0 {
+            finding = finding.fact("flows.unreplied", exit.name, lost);
+        }
+        out.found(finding);
+    }
+}

@@ -1,0 +1,12 @@
+//! Between tenants.
+
+mod hairpin_leak;
+mod inter_tenant_leak;
+mod tenant_isolated;
+mod tenants_share_vrf;
+
+use super::Rule;
+
+/// Rules of this layer.
+pub(super) static RULES: &[&Rule] =
+    &[&tenants_share_vrf::RULE, &inter_tenant_leak::RULE, &hairpin_leak::RULE, &tenant_isolated::RULE];

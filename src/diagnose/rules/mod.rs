@@ -1,0 +1,123 @@
+//! The rules: one fault each, grouped by layer, one file a fault. Pure: facts in, verdicts out.
+
+mod access;
+mod dns;
+mod egress;
+mod exits;
+mod fabric;
+mod isolation;
+mod perimeter;
+mod workload;
+
+use super::facts::{Facts, Sourced};
+use super::finding::{Finding, Layer, Severity, Subject, Unknown};
+
+/// One rule, which is also its entry in the catalogue.
+pub struct Rule {
+    /// Stable id, also of the lab's fault where there is one.
+    pub id: &'static str,
+    /// Layer.
+    pub layer: Layer,
+    /// The severity of its findings, unless a finding says otherwise.
+    pub severity: Severity,
+    /// What it means and does, for the catalogue: two or three sentences.
+    pub says: &'static str,
+    /// What it reads, in words.
+    pub reads: &'static str,
+    /// Ids that look alike, and how they are told apart.
+    pub unlike: &'static [(&'static str, &'static str)],
+    /// Ids that are consequences of this one where they reach the same subjects.
+    pub explains: &'static [&'static str],
+    /// Judges.
+    pub judge: fn(&Facts, &mut Out<'_>),
+}
+
+/// All rules, in the order of the layers.
+pub static ALL: &[&[&Rule]] =
+    &[access::RULES, fabric::RULES, workload::RULES, egress::RULES, isolation::RULES, perimeter::RULES, dns::RULES];
+
+/// Every rule.
+pub fn all() -> impl Iterator<Item = &'static Rule> {
+    ALL.iter().copied().flatten().copied()
+}
+
+/// The rule called `id`.
+#[must_use]
+pub fn rule(id: &str) -> Option<&'static Rule> {
+    all().find(|rule| rule.id == id)
+}
+
+/// Where a rule puts what it says.
+pub struct Out<'a> {
+    rule: &'static Rule,
+    said: &'a mut Said,
+}
+
+/// What all rules said.
+#[derive(Debug, Default)]
+pub(super) struct Said {
+    pub(super) findings: Vec<Finding>,
+    pub(super) passed: Vec<(&'static str, Subject)>,
+    pub(super) unknown: Vec<Unknown>,
+}
+
+impl<'a> Out<'a> {
+    pub(super) fn new(rule: &'static Rule, said: &'a mut Said) -> Self {
+        Self { rule, said }
+    }
+
+    /// A finding of this rule about `subject`, to be completed and given to [`Out::found`].
+    #[must_use]
+    pub fn finding(&self, subject: Subject, title: impl AsRef<str>) -> Finding {
+        Finding {
+            id: self.rule.id,
+            severity: self.rule.severity,
+            layer: self.rule.layer,
+            subject,
+            affects: Vec::new(),
+            title: crate::text::clean(title.as_ref()).into_owned(),
+            facts: Vec::new(),
+            caused_by: None,
+            not_tested: Vec::new(),
+            next: Vec::new(),
+            evidence: Vec::new(),
+        }
+    }
+
+    /// Says it.
+    pub fn found(&mut self, finding: Finding) {
+        self.said.findings.push(finding);
+    }
+
+    /// `subject` was looked at and is as it should be.
+    pub fn pass(&mut self, subject: Subject) {
+        self.said.passed.push((self.rule.id, subject));
+    }
+
+    /// It cannot be said: `missing` is not in the evidence, or the evidence says why it could not be had.
+    pub fn unknown(&mut self, missing: impl AsRef<str>, why: Option<String>) {
+        let missing = crate::text::clean(missing.as_ref()).into_owned();
+        self.said.unknown.push(Unknown { missing, why, ids: vec![self.rule.id] });
+    }
+}
+
+impl Finding {
+    /// Names the evidence it rests on.
+    #[must_use]
+    pub fn from<T>(mut self, source: &Sourced<T>) -> Self {
+        let file = source.file.to_string();
+        if !self.evidence.contains(&file) {
+            self.evidence.push(file);
+        }
+        self
+    }
+
+    /// Names a file of the evidence it rests on.
+    #[must_use]
+    pub fn resting_on(mut self, file: &str) -> Self {
+        if !self.evidence.iter().any(|have| have == file) {
+            self.evidence.push(file.to_owned());
+        }
+        self
+    }
+}

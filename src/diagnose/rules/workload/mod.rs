@@ -1,0 +1,25 @@
+//! Virtual machines and their agents.
+
+mod agent_option_off;
+mod agent_process_lost;
+mod agent_silent;
+mod workload_stopped;
+
+use super::Rule;
+use crate::backends::proxmox::Error;
+use crate::backends::proxmox::model::AgentState;
+use crate::diagnose::evidence::Api;
+use crate::diagnose::facts::Facts;
+use crate::diagnose::facts::calls::Call;
+
+/// Rules of this layer, those first whose faults explain others.
+pub(super) static RULES: &[&Rule] =
+    &[&workload_stopped::RULE, &agent_option_off::RULE, &agent_silent::RULE, &agent_process_lost::RULE];
+
+/// Guests whose agent could not be asked, for the reason `state`.
+fn agents(facts: &Facts, state: AgentState) -> impl Iterator<Item = (&str, &Call)> {
+    let asked = facts.calls.of(Api::Proxmox).filter(|call| call.http.path.contains("/agent/"));
+    asked
+        .filter(move |call| matches!(call.proxmox(), Some(Error::Agent(said)) if *said == state))
+        .map(|call| (call.http.segment(3), call))
+}

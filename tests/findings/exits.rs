@@ -1,0 +1,261 @@
+//! An exit node as people list it by hand: each part in another form than the helper's.
+
+use crate::by_hand::{Site, get, item, nothing_unknown};
+use deevnet_console::diagnose::evidence::{Item, Kind};
+use deevnet_console::diagnose::finding::{Layer, Severity};
+
+const ZONES: &str = "/api2/json/cluster/sdn/zones?running=1";
+const NAT: &str = "iptables -t nat -nvL POSTROUTING";
+const FORWARD: &str = "iptables -S FORWARD";
+const MAIN: &str = "ip route";
+const SHOP: &str = "ip route list vrf vrf_shop";
+const FARM: &str = "ip -4 route show vrf vrf_farm";
+const FLAGS: &str = "sysctl -a -r forwarding$";
+const FILTER: &str = "sysctl net.ipv4.conf.all.rp_filter net.ipv4.conf.up/7.rp_filter";
+const UNIT: &str = "systemctl is-active frr.service";
+const LINKS: &str = "ip -o link show";
+const NEIGH: &str = "ip neigh show dev up.7";
+const TRACK: &str = "sysctl net.netfilter.nf_conntrack_count net.netfilter.nf_conntrack_max";
+
+const SITE: &str = r#"version = 1
+[site]
+name = "yard"
+domain = "yard.example"
+octet = 9
+[numbering]
+vrf_vni_base = 10000
+vnet_vni_base = 20000
+overlay = "10.9.128.0/18"
+asn = 65000
+vmid_base = 2000
+vmids_per_tenant = 40
+[proxmox]
+url = "https://192.0.2.1:8006"
+token = { file = "token" }
+node = "hv"
+controller = "evpn1"
+[[exit_node]]
+name = "hv"
+transport = { command = ["false"] }
+transit_interface = "up.7"
+transit_address = "10.9.0.22"
+transit_gateway = "10.9.0.1"
+"#;
+
+/// A command on the node, called after its line.
+fn ran(line: &str, exit: i32, body: &str) -> Item {
+    item(line, "hv", Kind::Command { line: line.to_owned(), exit: Some(exit) }, body)
+}
+
+fn nat(to: &str) -> Item {
+    let row = |n: u8| format!("  97K 5820K SNAT  all  --  *  up.7  10.9.{n}.0/24  0.0.0.0/0  to:{to}\n");
+    let head =
+        "Chain POSTROUTING (policy ACCEPT 3 packets, 9 bytes)\n pkts bytes target prot opt in out source destination\n";
+    ran(NAT, 0, &format!("{head}{}{}", row(129), row(130)))
+}
+
+fn vrf(line: &str, own: (&str, u8), other: u8, default: &str) -> Item {
+    let (vnet, octet) = own;
+    let body = format!(
+        "{default}\n10.9.{octet}.0/24 dev {vnet} proto kernel scope link src 10.9.{octet}.1 \n\
+         blackhole 10.9.{other}.0/24 nhid 61 proto static metric 20\n"
+    );
+    ran(line, 0, &body)
+}
+
+fn zones(more: &str) -> Item {
+    let zone =
+        |name: &str, vni: u32| format!(r#"{{"zone":"{name}","type":"evpn","exitnodes":"hv","vrf-vxlan":{vni}{more}}}"#);
+    get("hv", ZONES, &format!(r#"{{"data":[{},{}]}}"#, zone("shop", 10_001), zone("farm", 10_002)))
+}
+
+fn subnets(zone: &str, octet: u8) -> Item {
+    let body = format!(r#"{{"data":[{{"cidr":"10.9.{octet}.0/24","zone":"{zone}","vnet":"{zone}0","snat":1}}]}}"#);
+    get("hv", &format!("/api2/json/cluster/sdn/vnets/{zone}0/subnets?running=1"), &body)
+}
+
+const VIA: &str = "default via 10.9.0.1 dev up.7 proto static metric 20";
+
+fn main_table(default: &str) -> Item {
+    let subnet = |n: u8, dev: &str| format!("10.9.{n}.0/24 nhid 52 dev {dev} proto bgp metric 20\n");
+    ran(MAIN, 0, &format!("{default}\n{}{}", subnet(129, "vrf_shop"), subnet(130, "farm0")))
+}
+
+fn site() -> Site {
+    let mut file = item("site.toml", "console", Kind::Material("the site file".to_owned()), SITE);
+    file.empty = false;
+    Site(vec![
+        file,
+        zones(""),
+        subnets("shop", 129),
+        subnets("farm", 130),
+        nat("10.9.0.22"),
+        ran("iptables-legacy-save", 0, ""),
+        ran(FORWARD, 0, "-P FORWARD ACCEPT\n"),
+        main_table("default via 10.9.0.1 dev up.7 proto kernel onlink"),
+        vrf(SHOP, ("shop0", 129), 130, VIA),
+        vrf(FARM, ("farm0", 130), 129, VIA),
+        ran(
+            FLAGS,
+            0,
+            "net.ipv4.conf.up/7.forwarding = 1\nnet.ipv4.conf.shop0.forwarding = 1\nnet.ipv4.conf.farm0.forwarding = 1\nnet.ipv4.conf.vrf_shop.forwarding = 0\n",
+        ),
+        ran(FILTER, 0, "net.ipv4.conf.all.rp_filter = 0\nnet.ipv4.conf.up/7.rp_filter = 0\n"),
+        ran(UNIT, 0, "active\n"),
+        ran(
+            LINKS,
+            0,
+            "4: up.7@up: <BROADCAST,UP,LOWER_UP> mtu 1500 qdisc noqueue state UP mode DEFAULT\n9: shop0: <UP> mtu 1450 qdisc noqueue master vrf_shop state UP mode DEFAULT\n",
+        ),
+        ran("ip -br -4 addr", 0, "up.7@up UP 10.9.0.22/24 \nshop0 UP 10.9.129.1/24 \n"),
+        ran(NEIGH, 0, "10.9.0.1 lladdr 02:00:00:00:00:01 REACHABLE \n"),
+        ran(TRACK, 0, "net.netfilter.nf_conntrack_count = 4\nnet.netfilter.nf_conntrack_max = 3072\n"),
+    ])
+}
+
+#[test]
+fn a_healthy_exit_node_has_no_finding() {
+    site().is(&[]);
+    nothing_unknown(&site(), &[Layer::Egress, Layer::Isolation, Layer::Fabric]);
+}
+
+#[test]
+fn one_thing_wrong_at_a_time() {
+    site().with(nat("10.9.0.23")).is(&["snat-wrong-source"]);
+    site().with(ran(NAT, 0, "Chain POSTROUTING (policy ACCEPT)\n pkts bytes target\n")).is(&["snat-missing"]);
+    site().with(ran(FORWARD, 0, "-P FORWARD DROP\n")).is(&["forward-policy-drop"]);
+    site().with(ran(FLAGS, 0, "net.ipv4.conf.up/7.forwarding = 0\nnet.ipv4.conf.shop0.forwarding = 1\nnet.ipv4.conf.farm0.forwarding = 1\n")).is(&["transit-forwarding-off"]);
+    site().with(ran(FLAGS, 0, "net.ipv4.conf.up/7.forwarding = 1\nnet.ipv4.conf.shop0.forwarding = 0\nnet.ipv4.conf.farm0.forwarding = 1\n")).is(&["tenant-forwarding-off"]);
+    site().with(ran(UNIT, 3, "failed\n")).is(&["frr-down"]);
+    site().with(vrf(SHOP, ("shop0", 129), 130, "")).is(&["vrf-default-missing"]);
+    site().with(vrf(SHOP, ("shop0", 129), 130, &VIA.replace("0.1", "0.99"))).is(&["vrf-default-wrong-gateway"]);
+    site().with(ran(NEIGH, 0, "10.9.0.1 FAILED \n")).is(&["gateway-unreachable"]);
+    site()
+        .with(ran(TRACK, 0, "net.netfilter.nf_conntrack_count = 9\nnet.netfilter.nf_conntrack_max = 9\n"))
+        .is(&["conntrack-full"]);
+    site()
+        .with(ran(MAIN, 0, "default via 10.9.0.1 dev up.7\n10.9.130.0/24 dev vrf_farm proto bgp\n"))
+        .is(&["return-route-missing"]);
+    let no_carrier = "4: up.7@up: <NO-CARRIER,BROADCAST,UP> mtu 1500 qdisc noqueue state LOWERLAYERDOWN\n";
+    site().with(ran(LINKS, 0, no_carrier)).is(&["uplink-down"]);
+    let open = format!("{VIA}\n10.9.129.0/24 dev shop0 proto kernel\n10.9.130.0/24 dev farm0 proto static\n");
+    site().with(ran(SHOP, 0, &open)).is(&["inter-tenant-leak"]);
+}
+
+#[test]
+fn without_a_default_it_matters_where_main_leads() {
+    let none = || site().with(vrf(SHOP, ("shop0", 129), 130, ""));
+    let aside = main_table("default via 192.0.2.254 dev mgmt");
+    none().with(aside.clone()).is(&["management-leak"]);
+    site()
+        .with(vrf(SHOP, ("shop0", 129), 130, "unreachable default metric 4278198272"))
+        .with(aside)
+        .is(&["vrf-default-missing"]);
+    none().without(MAIN).and(vrf(FARM, ("farm0", 130), 129, VIA)).is_unknown("main table");
+}
+
+#[test]
+fn what_stops_everything_is_one_root() {
+    let gone = site()
+        .with(ran(UNIT, 3, "inactive\n"))
+        .with(ran(SHOP, 0, "10.9.129.0/24 dev shop0 proto kernel\n"))
+        .with(ran(FARM, 0, "10.9.130.0/24 dev farm0 proto kernel\n"))
+        .with(ran(MAIN, 0, "default via 10.9.0.1 dev up.7\n"));
+    gone.is(&["frr-down"]);
+    let report = gone.report();
+    let under: Vec<_> = report.findings.iter().skip(1).map(|f| (f.id, f.subject.kind, f.affects.len())).collect();
+    assert_eq!(under, [("return-route-missing", "node", 2), ("vrf-default-missing", "node", 2)]);
+}
+
+#[test]
+fn a_counter_that_rises_is_activity() {
+    let rules = |n: u32| {
+        format!(
+            "*nat\n:POSTROUTING ACCEPT [0:0]\n[{n}:60] -A POSTROUTING -s 10.9.129.0/24 -o up.7 -j SNAT --to-source 10.9.0.22\n[0:0] -A POSTROUTING -s 10.9.130.0/24 -o up.7 -j SNAT --to-source 10.9.0.22\nCOMMIT\n"
+        )
+    };
+    let counted = site().and(ran("iptables-save -c -t nat", 0, &rules(95))).and(ran(
+        "sudo iptables-save -c -t nat",
+        0,
+        &rules(99),
+    ));
+    counted.is(&[]);
+}
+
+#[test]
+fn reverse_path_filtering_is_a_cause_only_while_it_drops() {
+    let strict = ran(FILTER, 0, "net.ipv4.conf.all.rp_filter = 1\nnet.ipv4.conf.up/7.rp_filter = 0\n");
+    let count = |line: &str, n: u32| ran(line, 0, &format!("#kernel\nTcpExtIPReversePathFilter {n} 0.0\n"));
+    let twice = |n: u32| site().with(strict.clone()).and(count("nstat -az", 7)).and(count("nstat -az Tcp*", n));
+    twice(7).is(&[]);
+    let notes = |site: &Site| {
+        site.report().findings.iter().filter(|f| f.severity == Severity::Info).map(|f| f.id).collect::<Vec<_>>()
+    };
+    assert!(notes(&twice(7)).contains(&"rp-filter-strict"));
+    twice(9).is(&["rp-filter-drops"]);
+    assert!(!notes(&twice(9)).contains(&"rp-filter-strict"));
+    // A decrease is a reset, and says nothing.
+    twice(3).is_unknown("two samples");
+}
+
+#[test]
+fn a_node_that_cannot_be_asked() {
+    let line = "ssh root@hv /usr/local/sbin/deevnet-exit-node read main/192.0.2.9/-/-".split_once("hv ").unwrap().1;
+    let mut dead = ran(line, 255, "");
+    dead.stderr = "ssh: connect to host hv port 22: Connection timed out".to_owned();
+    let base = Site(vec![zones(""), subnets("shop", 129), subnets("farm", 130), dead]);
+    base.is(&["exit-node-unreachable"]);
+    assert!(base.report().unknown.iter().any(|u| u.why.as_deref().is_some_and(|why| why.contains("timed out"))));
+}
+
+#[test]
+fn what_frr_was_not_given() {
+    let stanza = "vrf vrf_shop\n ip route 0.0.0.0/0 10.9.0.1 up.7 nexthop-vrf default\nexit-vrf\n";
+    let local = || site().and(ran("cat /etc/frr/frr.conf.local", 0, stanza));
+    local().and(ran("cat /etc/frr/frr.conf", 0, stanza)).is(&[]);
+    local().and(ran("cat /etc/frr/frr.conf", 0, "vrf vrf_shop\n vni 10001\nexit-vrf\n")).is(&["frr-local-not-merged"]);
+    local().is_unknown("frr.conf");
+}
+
+#[test]
+fn what_is_denied_is_unknown_and_why() {
+    let mut denied = ran(NAT, 4, "");
+    denied.stderr = "Fatal: can't open lock file /run/xtables.lock: Permission denied".to_owned();
+    let site = site().with(denied).without("iptables-legacy-save");
+    site.is_unknown("NAT rules of hv");
+    let report = site.report();
+    let rules = report.unknown.iter().find(|u| u.missing == "the NAT rules of hv").unwrap();
+    assert!(rules.why.as_deref().unwrap().contains("Permission denied"));
+}
+
+#[test]
+fn local_routing_is_a_fault_with_a_strict_filter_alone() {
+    let back = "default via 10.9.0.1 dev up.7\n10.9.129.0/24 via 10.255.255.2 dev xvrf_shop proto static\n10.9.130.0/24 dev farm0 proto bgp\n";
+    let filter =
+        |n: u8| ran(FILTER, 0, &format!("net.ipv4.conf.all.rp_filter = {n}\nnet.ipv4.conf.xvrf_shop.rp_filter = 0\n"));
+    let routed = |n: u8| site().with(zones(r#","exitnodes-local-routing":1"#)).with(ran(MAIN, 0, back)).with(filter(n));
+    routed(1).is(&["exit-local-routing"]);
+    routed(2).is(&[]);
+}
+
+#[test]
+fn a_file_that_somebody_else_keeps() {
+    let file =
+        |text: &str| site().with(vrf(SHOP, ("shop0", 129), 130, "")).and(ran("cat /etc/frr/frr.conf.local", 0, text));
+    let farm = "vrf vrf_farm\n ip route 0.0.0.0/0 10.9.0.1 up.7 nexthop-vrf default\nexit-vrf\n";
+    let merged = |site: Site| site.and(ran("cat /etc/frr/frr.conf", 0, farm));
+    merged(file(&format!("! kept by another agent\n{farm}"))).is(&["frr-local-contested"]);
+    merged(file(farm)).is(&["vrf-default-missing"]);
+    site()
+        .and(ran("cat /etc/frr/frr.conf.local", 0, "! kept by another agent\n"))
+        .and(ran("cat /etc/frr/frr.conf", 0, ""))
+        .is(&[]);
+}
+
+#[test]
+fn one_barrier_of_two() {
+    let open = ran(SHOP, 0, &format!("{VIA}\n10.9.129.0/24 dev shop0 proto kernel\n"));
+    site().with(open).is(&["hairpin-leak"]);
+    let wide = ran(SHOP, 0, &format!("{VIA}\n10.9.129.0/24 dev shop0 proto kernel\nblackhole 10.9.128.0/18\n"));
+    site().with(wide).is(&[]);
+}
