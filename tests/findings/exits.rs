@@ -1,8 +1,10 @@
 //! An exit node as people list it by hand: each part in another form than the helper's.
 
 use crate::by_hand::{Site, get, item, nothing_unknown};
-use deevnet_console::diagnose::evidence::{Item, Kind};
+use deevnet_console::diagnose::evidence::{Evidence, Item, Kind};
+use deevnet_console::diagnose::facts::Facts;
 use deevnet_console::diagnose::finding::{Layer, Severity};
+use deevnet_console::diagnose::rules::matrix::{self, Way};
 
 const ZONES: &str = "/api2/json/cluster/sdn/zones?running=1";
 const NAT: &str = "iptables -t nat -nvL POSTROUTING";
@@ -320,4 +322,45 @@ fn several_zones_that_are_not_there_are_one_fault_of_the_node() {
     let failed = site.and(get("hv", "/api2/json/nodes/hv/sdn/zones/farm/content", content));
     failed.is(&["apply-partial"]);
     assert_eq!(failed.report().findings.iter().filter(|f| f.caused_by.is_some()).count(), 3);
+}
+
+#[test]
+fn every_ordered_pair_says_what_keeps_it_apart() {
+    let of = |site: Site| matrix::pairs(&Facts::of(&Evidence { items: site.0, ..Evidence::default() }));
+    let ways = |site: Site| of(site).into_iter().map(|p| (p.from, p.to, p.routes)).collect::<Vec<_>>();
+    let row = |from: &str, to: &str, way| (from.to_owned(), to.to_owned(), way);
+    assert_eq!(ways(site()), [row("shop", "farm", Way::Dropped), row("farm", "shop", Way::Dropped)]);
+    let own = "10.9.129.0/24 dev shop0 proto kernel";
+    for (routes, way) in [
+        (format!("{VIA}\n{own}\n"), Way::Hairpin),
+        (format!("{VIA}\n{own}\n10.9.130.0/24 dev farm0 proto static\n"), Way::Delivered),
+        (format!("{own}\n"), Way::NoRoute),
+    ] {
+        assert_eq!(ways(site().with(ran(SHOP, 0, &routes)))[0].2, way, "{routes}");
+    }
+    assert_eq!(ways(site().without(SHOP))[0].2, Way::Unknown);
+    let text = matrix::markdown(&of(site()));
+    assert!(text.contains("| shop | farm | hv | dropped by the VRF | not asked |"), "{text}");
+    assert!(text.contains("- on a workload of shop, towards farm: `ping -c 3 -W 1 10.9.130.2`"), "{text}");
+}
+
+#[test]
+fn beyond_the_gateway_flows_tell_where_main_leaves_elsewhere() {
+    let mut file = item("site.toml", "console", Kind::Material("the site file".to_owned()), SITE);
+    file.body += "[probes]\ninternet = \"192.0.2.80\"\n";
+    file.empty = false;
+    let flow = |mark: &str, as_whom: &str| {
+        let way = "dst=192.0.2.80 type=8 code=0 id=7";
+        let back = format!("src=192.0.2.80 dst={as_whom} type=0 code=0 id=7");
+        ran("conntrack -L -s 10.9.129.0/24", 0, &format!("icmp 1 29 src=10.9.129.1 {way} {mark}{back} mark=0 use=1\n"))
+    };
+    let pong = ran("ping -c 1 10.9.0.1", 0, "1 packets transmitted, 1 received, 0% packet loss, time 0ms\n");
+    let aside = || {
+        let site = site().with(main_table("default via 192.0.2.254 dev mgmt")).with(file.clone());
+        site.and(pong.clone())
+    };
+    aside().and(flow("[UNREPLIED] ", "10.9.0.22")).is(&["perimeter-drop"]);
+    aside().and(flow("", "10.9.0.22")).is(&[]);
+    // Not translated: that is another fault, and no word about the perimeter.
+    aside().and(flow("[UNREPLIED] ", "10.9.129.1")).is(&[]);
 }

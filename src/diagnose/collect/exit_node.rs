@@ -19,8 +19,6 @@ use crate::inventory::feed::Clients;
 use crate::site::Site;
 use crate::site::model::ExitNodeSite;
 
-/// Longest wait for one reading, and for one round of probes.
-pub(super) const DEADLINE: Duration = Duration::from_secs(15);
 /// Between two samples of counters, where no probe takes its time anyway.
 const BETWEEN: Duration = Duration::from_secs(1);
 /// An address that only a default route leads to (RFC 5737). It is looked up, never sent to.
@@ -85,7 +83,7 @@ pub(super) async fn sample(
 ) -> Result<Reading, Error> {
     let words: Vec<String> = questions.iter().map(LookupRequest::argument).collect();
     let line = format!("deevnet-exit-node read {}", words.join(" "));
-    match client.read_raw(DEADLINE, questions).await {
+    match client.read_raw(sink.patience(), questions).await {
         Ok((reading, frame)) => {
             let kind = Kind::Command { line, exit: Some(0) };
             sink.add(&about.name, "exit-node", "txt", kind, frame, String::new());
@@ -100,7 +98,7 @@ pub(super) async fn sample(
 
 /// Tries `probes` side by side, in as many round trips as they need, all at once.
 async fn run(about: &ExitNodeSite, client: &Client, probes: &[PathProbe], sink: &Sink) {
-    let rounds = probes.chunks(MAX_QUESTIONS).map(|round| client.probe_path(DEADLINE, round));
+    let rounds = probes.chunks(MAX_QUESTIONS).map(|round| client.probe_path(sink.patience(), round));
     for ran in join_all(rounds).await {
         match ran {
             Ok(ran) => ran.into_iter().for_each(|ran| probed(about, ran, sink)),
