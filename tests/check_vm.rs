@@ -188,7 +188,8 @@ impl Bench {
         assert_eq!((other.lookup.ended, other.ping.ended), (Ended::Failed, Ended::Failed), "{other:#?}");
         self.vm.guest("site fault core-drop");
         let dropped = self.reach("198.51.100.10", Some(80)).await;
-        assert_eq!(dropped.ping.ended, Ended::Failed, "{dropped:#?}");
+        let ended = (dropped.ping.ended, dropped.tcp.as_ref().unwrap().ended);
+        assert_eq!(ended, (Ended::Failed, Ended::Failed), "{dropped:#?}");
         self.vm.guest("site heal");
     }
 

@@ -12,7 +12,7 @@ use crate::backends::exit_node::frame::Code;
 use crate::backends::exit_node::helper::LookupRequest;
 use crate::backends::exit_node::model::{Lookup, Reading};
 use crate::backends::exit_node::{Client, PathProbe, Ran, What};
-use crate::diagnose::facts::Facts;
+use crate::diagnose::facts::node::Flow;
 use crate::inventory::feed::Clients;
 use crate::site::Site;
 use crate::site::model::ExitNodeSite;
@@ -110,7 +110,10 @@ async fn from(about: &ExitNodeSite, client: &Client, leg: &Leg, target: &Target,
     let guest = guest(leg.subnet);
     let asked = LookupRequest::new("reach", target.address, Some(guest), Some(&leg.vnet));
     let asked: Vec<LookupRequest> = asked.into_iter().collect();
-    let reading = match sample(about, client, &asked, sink).await {
+    let flows: Vec<PathProbe> = PathProbe::flows(leg.subnet).into_iter().collect();
+    // Before and after: a flow of an earlier try may still be tracked, and says nothing about this one.
+    let (reading, before) = tokio::join!(sample(about, client, &asked, sink), tried(about, client, &flows, sink));
+    let reading = match reading {
         Ok(reading) => reading,
         Err(error) => return nothing(&about.name, leg, target, &error.to_string()),
     };
@@ -118,15 +121,11 @@ async fn from(about: &ExitNodeSite, client: &Client, leg: &Leg, target: &Target,
     let probes = wanted.into_iter().flatten().map(|what| PathProbe::new(Some(&vrf(leg)), None, target.address, what));
     let probes: Vec<PathProbe> = probes.filter_map(Result::ok).collect();
     let ran = tried(about, client, &probes, sink).await;
-    if !answers_come_back(&reading, leg) {
-        let flows: Vec<PathProbe> = PathProbe::flows(leg.subnet).into_iter().collect();
-        for ran in tried(about, client, &flows, sink).await.into_iter().flatten() {
-            probed(about, ran, sink);
-        }
-    }
-    let seen = Seen { leg, target, back: answers_come_back(&reading, leg), facts: &Facts::of(&sink.evidence(None)) };
+    let back = answers_come_back(&reading, leg);
+    let fresh = if back { Ok(Vec::new()) } else { fresh(before, tried(about, client, &flows, sink).await) };
+    let seen = Seen { leg, target, back, fresh };
     let step_of = |at: usize, what: &str| match &ran {
-        Ok(ran) => ran.get(at).map(|ran| seen.judge(about, ran, what)),
+        Ok(ran) => ran.get(at).map(|ran| seen.judge(ran, what)),
         Err(why) => Some(step(Ended::Unknown, why, "")),
     };
     let ping = step_of(0, "icmp").unwrap_or_else(|| step(Ended::Unknown, "not tried", ""));
@@ -136,10 +135,34 @@ async fn from(about: &ExitNodeSite, client: &Client, leg: &Leg, target: &Target,
 }
 
 async fn tried(about: &ExitNodeSite, client: &Client, probes: &[PathProbe], sink: &Sink) -> Result<Vec<Ran>, String> {
-    client.probe_path(sink.patience(), probes).await.map_err(|error| {
-        unread(&about.name, "deevnet-exit-node probe path", &error.to_string(), sink);
-        error.to_string()
-    })
+    match client.probe_path(sink.patience(), probes).await {
+        Ok(ran) => {
+            ran.iter().for_each(|ran| probed(about, ran.clone(), sink));
+            Ok(ran)
+        }
+        Err(error) => {
+            unread(&about.name, "deevnet-exit-node probe path", &error.to_string(), sink);
+            Err(error.to_string())
+        }
+    }
+}
+
+/// Flows that the second listing has and the first has not.
+fn fresh(before: Result<Vec<Ran>, String>, after: Result<Vec<Ran>, String>) -> Result<Vec<Flow>, String> {
+    let listed = |ran: Result<Vec<Ran>, String>| {
+        let ran = ran?.pop().ok_or_else(|| "the flows were not listed".to_owned())?;
+        if ran.code == Code::Exit(0) { Ok(ran.out) } else { Err(ran.err) }
+    };
+    let (before, after) = (listed(before)?, listed(after)?);
+    let known: Vec<String> = before.lines().map(tuple).collect();
+    Ok(after.lines().filter(|line| !known.contains(&tuple(line))).filter_map(Flow::parse).collect())
+}
+
+/// What identifies a flow in a line of `conntrack -L`: no state, no time, no counter.
+fn tuple(line: &str) -> String {
+    let key = |word: &&str| ["src=", "dst=", "sport=", "dport=", "id="].iter().any(|key| word.starts_with(key));
+    let words = line.split_whitespace();
+    words.clone().take(1).chain(words.filter(key)).collect::<Vec<_>>().join(" ")
 }
 
 fn way(reading: &Reading, command: &str) -> Step {
@@ -161,11 +184,12 @@ struct Seen<'a> {
     target: &'a Target,
     /// Whether an answer comes back to the sender in the VRF.
     back: bool,
-    facts: &'a Facts,
+    /// Flows that the probes left behind; else why they were not listed. Read only where no answer comes back.
+    fresh: Result<Vec<Flow>, String>,
 }
 
 impl Seen<'_> {
-    fn judge(&self, about: &ExitNodeSite, ran: &Ran, protocol: &str) -> Step {
+    fn judge(&self, ran: &Ran, protocol: &str) -> Step {
         let said = ran.err.lines().next().unwrap_or_default().trim();
         let Code::Exit(code) = ran.code else { return step(Ended::Unknown, said, &ran.line) };
         let open = protocol == "tcp" && connected(&ran.out);
@@ -181,22 +205,23 @@ impl Seen<'_> {
             let text = if said.is_empty() { "no answer" } else { said };
             return step(Ended::Failed, text, &ran.line);
         }
-        self.by_flow(about, ran, protocol)
+        self.by_flow(ran, protocol)
     }
 
     /// Where the sender never hears the answer, the connection table tells whether it came to the node.
-    fn by_flow(&self, about: &ExitNodeSite, ran: &Ran, protocol: &str) -> Step {
-        let node = self.facts.nodes.get(&about.name);
-        let flows = node.map_or(&[][..], |node| node.flows.as_slice());
-        let mut of = flows.iter().filter(|flow| {
+    fn by_flow(&self, ran: &Ran, protocol: &str) -> Step {
+        let unknown = |why: &str| {
+            step(Ended::Unknown, format!("no answer can come back to the sender here, and {}", why.trim()), &ran.line)
+        };
+        let flows = match &self.fresh {
+            Ok(flows) => flows,
+            Err(why) => return unknown(why),
+        };
+        let ours = |flow: &&Flow| {
             flow.protocol == protocol && flow.dst == self.target.address && self.leg.subnet.contains(&flow.src)
-        });
-        match of.next_back() {
-            None => {
-                let why = node.and_then(|node| node.why_unread("conntrack"));
-                let why = why.unwrap_or_else(|| "no flow of it is tracked".to_owned());
-                step(Ended::Unknown, format!("no answer can come back to the sender here, and {why}"), &ran.line)
-            }
+        };
+        match flows.iter().rfind(ours) {
+            None => unknown("no flow of it is tracked"),
             Some(flow) if flow.unreplied => {
                 step(Ended::Failed, format!("left as {}, and no answer came to the node", flow.reply_dst), &ran.line)
             }
@@ -216,31 +241,8 @@ fn connected(out: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::diagnose::evidence::{Evidence, Item, Kind};
-
-    fn about() -> ExitNodeSite {
-        ExitNodeSite {
-            name: "hv".into(),
-            transport: crate::site::model::Transport::Command(Vec::new()),
-            transit_interface: "up.7".into(),
-            transit_address: Ipv4Addr::new(10, 9, 0, 22),
-            transit_gateway: Ipv4Addr::new(10, 9, 0, 1),
-            egress_apply: None,
-        }
-    }
 
     fn ended(back: bool, flows: &str, protocol: &str, ran: &Ran) -> Ended {
-        let line = "conntrack -L -s 10.9.129.0/24".to_owned();
-        let item = Item {
-            file: "flows".into(),
-            from: "hv".into(),
-            kind: Kind::Command { line, exit: Some(0) },
-            at: None,
-            body: flows.into(),
-            stderr: String::new(),
-            empty: flows.is_empty(),
-        };
-        let facts = Facts::of(&Evidence { items: vec![item], ..Evidence::default() });
         let leg = Leg {
             zone: "shop".into(),
             vnet: "shop0".into(),
@@ -248,7 +250,8 @@ mod tests {
             exits: Vec::new(),
         };
         let target = Target { tenant: "shop".into(), address: Ipv4Addr::new(192, 0, 2, 80), port: Some(80) };
-        Seen { leg: &leg, target: &target, back, facts: &facts }.judge(&about(), ran, protocol).ended
+        let fresh = fresh(Ok(vec![self::ran(0, "", "")]), Ok(vec![self::ran(0, flows, "")]));
+        Seen { leg: &leg, target: &target, back, fresh }.judge(ran, protocol).ended
     }
 
     fn ran(code: i32, out: &str, err: &str) -> Ran {
@@ -268,6 +271,19 @@ mod tests {
         assert_eq!(ended(false, &flow(""), "icmp", &lost), Ended::Reached);
         assert_eq!(ended(false, &flow("[UNREPLIED] "), "icmp", &lost), Ended::Failed);
         assert_eq!(ended(false, "", "icmp", &lost), Ended::Unknown);
+    }
+
+    #[test]
+    fn a_flow_of_an_earlier_try_says_nothing_about_this_one() {
+        let line = |id: u16, rest: &str| {
+            let back = format!("src=192.0.2.80 dst=10.9.0.22 type=0 code=0 id={id}");
+            format!("icmp 1 {rest} src=10.9.129.1 dst=192.0.2.80 type=8 code=0 id={id} {back} mark=0 use=1\n")
+        };
+        let listed = |text: String| Ok(vec![ran(0, &text, "")]);
+        let found = fresh(listed(line(7, "29")), listed(line(7, "21") + &line(8, "30"))).expect("both were listed");
+        assert_eq!(found.len(), 1, "the same flow with less time left is no other one: {found:?}");
+        let denied = Ran { code: Code::Denied, ..ran(0, "", "needs root") };
+        assert_eq!(fresh(Ok(vec![denied]), listed(line(8, "30"))), Err("needs root".to_owned()));
     }
 
     #[test]

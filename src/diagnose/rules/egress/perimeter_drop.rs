@@ -50,7 +50,9 @@ fn gateway_answers(exit: &Exit<'_>, site: &ExitNodeSite) -> bool {
 /// the site's address on the internet tell the same: translated to the transit address, and no answer came.
 fn by_flows(exit: &Exit<'_>, site: &ExitNodeSite, internet: Option<Ipv4Addr>, out: &mut Out<'_>) {
     let ours = |flow: &&Sourced<Flow>| {
-        Some(flow.dst) == internet
+        // Echo flows live half a minute: what is listed is about now.
+        flow.protocol == "icmp"
+            && Some(flow.dst) == internet
             && flow.reply_dst == site.transit_address
             && exit.tenants.iter().any(|tenant| tenant.has(flow.src))
     };
