@@ -227,6 +227,7 @@ pub(super) fn probed(about: &ExitNodeSite, ran: Ran, sink: &Sink) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::backends::exit_node::model::Readout;
     use crate::site::model::Transport;
 
     fn about() -> ExitNodeSite {
@@ -274,5 +275,77 @@ mod tests {
         let net = |text: &str| text.parse::<Ipv4Net>().expect("a prefix");
         assert_eq!(guest(net("10.20.129.0/24")), Ipv4Addr::new(10, 20, 129, 10));
         assert!(net("192.0.2.0/30").contains(&guest(net("192.0.2.0/30"))));
+    }
+    /// A healthy node with tdemo, and tdemo's leg on it.
+    fn sample() -> (Reading, Leg) {
+        let sample = crate::inventory::testing::Sample::of(&[("tdemo".into(), 1, Vec::new())]);
+        let subnet = sample.site.numbering.subnet(crate::site::numbering::TenantIndex::new(1).expect("an index"));
+        (sample.exit, Leg { zone: "tdemo".into(), vnet: "tdemo0".into(), subnet, exits: vec!["hv02".into()] })
+    }
+
+    fn lines(reading: &Reading, leg: &Leg, internet: Option<Ipv4Addr>) -> Vec<String> {
+        packets(&about(), internet, &[leg], reading).iter().map(PathProbe::line).collect()
+    }
+
+    fn main_of(reading: &mut Reading) -> &mut Vec<Route> {
+        let Readout::Value(routes) = &mut reading.main_routes else { panic!("routes") };
+        routes
+    }
+
+    #[test]
+    fn probes_end_at_the_gateway_unless_the_site_names_an_address_beyond() {
+        let (reading, leg) = sample();
+        let near = lines(&reading, &leg, None);
+        assert!(near.iter().all(|line| line.contains(" 10.20.50.1 ")), "{near:?}");
+        for want in
+            ["ping - 10.20.50.22 10.20.50.1 -", "mtu - 10.20.50.22 10.20.50.1 548", "ping vrf_tdemo - 10.20.50.1 -"]
+        {
+            assert!(near.iter().any(|line| line == want), "{want}: {near:?}");
+        }
+        assert!(
+            near.iter().any(|line| line == "mtu - 10.20.50.22 10.20.50.1 1422"),
+            "as large as the link takes: {near:?}"
+        );
+        let far = lines(&reading, &leg, Some(OUTSIDE));
+        for want in [
+            "ping - 10.20.50.22 198.51.100.1 -",
+            "tcp vrf_tdemo - 198.51.100.1 443",
+            "http vrf_tdemo - 198.51.100.1 80",
+        ] {
+            assert!(far.iter().any(|line| line == want), "{want}: {far:?}");
+        }
+    }
+
+    #[test]
+    fn what_fails_on_a_healthy_node_is_not_sent() {
+        let (mut reading, leg) = sample();
+        for route in main_of(&mut reading).iter_mut().filter(|route| route.dev.as_deref() == Some("vrf_tdemo")) {
+            route.dev = Some("tdemo0".into());
+        }
+        assert!(!answers_come_back(&reading, &leg));
+        let sent = lines(&reading, &leg, Some(OUTSIDE));
+        assert!(!sent.iter().any(|line| line.contains("tcp vrf_") || line.contains("http vrf_")), "{sent:?}");
+        assert!(sent.contains(&"ping vrf_tdemo - 198.51.100.1 -".to_owned()), "it leaves a flow: {sent:?}");
+        // With main's default elsewhere what is sent from the transit address is lost beyond the gateway.
+        for route in main_of(&mut reading).iter_mut().filter(|route| route.dst.prefix_len() == 0) {
+            route.dev = Some("vmbr0".into());
+        }
+        let sent = lines(&reading, &leg, Some(OUTSIDE));
+        assert!(!sent.iter().any(|line| line.contains("10.20.50.22 198.51.100.1")), "{sent:?}");
+    }
+
+    #[test]
+    fn a_management_address_is_neither_transit_nor_a_tenants_nor_the_nodes_own() {
+        let (mut reading, leg) = sample();
+        assert_eq!(management(&about(), &reading, &[&leg]), None, "the transit network alone is connected");
+        let mut route = main_of(&mut reading).iter().find(|route| route.gateway.is_none()).cloned().expect("a route");
+        route.dst = "10.20.99.0/24".parse().expect("a prefix");
+        route.dev = Some("vmbr0".into());
+        main_of(&mut reading).push(route);
+        let Readout::Value(addresses) = &mut reading.addresses else { panic!("addresses") };
+        let mut own = addresses.first().cloned().expect("an address");
+        own.ip = [10, 20, 99, 1].into();
+        addresses.push(own);
+        assert_eq!(management(&about(), &reading, &[&leg]), Some(Ipv4Addr::new(10, 20, 99, 2)));
     }
 }

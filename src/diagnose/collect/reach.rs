@@ -198,8 +198,13 @@ impl Seen<'_> {
             return step(Ended::Reached, text, &ran.line);
         }
         // No packet was sent: the kernel's words are the answer.
-        if protocol == "icmp" && code >= 2 {
-            return step(Ended::Failed, said, &ran.line);
+        if let Some(words) = said.strip_prefix("ping: connect: ") {
+            return step(Ended::Failed, words, &ran.line);
+        }
+        // Of ping a summary, of curl "could not connect" (7) or "timed out" (28): else it did not run.
+        let tried = if protocol == "icmp" { ran.out.contains("packets transmitted") } else { matches!(code, 7 | 28) };
+        if !tried {
+            return step(Ended::Unknown, said, &ran.line);
         }
         if self.back {
             let text = if said.is_empty() { "no answer" } else { said };
@@ -289,6 +294,9 @@ mod tests {
     #[test]
     fn a_packet_that_could_not_leave_failed_and_a_program_that_is_missing_is_unknown() {
         assert_eq!(ended(false, "", "icmp", &ran(2, "", "ping: connect: Invalid argument")), Ended::Failed);
+        let no_vrf = "Object \"vrf\" is unknown, try \"ip help\".";
+        assert_eq!(ended(true, "", "icmp", &ran(255, "", no_vrf)), Ended::Unknown);
+        assert_eq!(ended(true, "", "tcp", &ran(1, "", "sudo: a password is required")), Ended::Unknown);
         let missing = Ran { code: Code::Missing, ..ran(0, "", "curl: not found") };
         assert_eq!(ended(true, "", "tcp", &missing), Ended::Unknown);
     }
