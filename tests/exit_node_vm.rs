@@ -14,17 +14,15 @@
 )]
 
 mod exit_node_common;
+#[path = "exit_node_common/vm.rs"]
+mod vm;
 
-use std::fs;
-use std::net::TcpListener;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use deevnet_console::backends::exit_node::error::Error;
 use deevnet_console::backends::exit_node::model::{Reading, SnatRule, UnreadKind};
-use deevnet_console::backends::exit_node::transport::SshOptions;
 use deevnet_console::backends::exit_node::{Client, helper};
 use deevnet_console::inventory::feed::{Clients, Feed};
 use deevnet_console::inventory::{Class, Demand, Inventory, Layer, Presence};
@@ -32,8 +30,8 @@ use deevnet_console::lab::perimeter::Release;
 use deevnet_console::lab::{Lab, LabOptions};
 use deevnet_console::runtime::clock;
 use deevnet_console::site::Site;
-use deevnet_console::site::model::{ExitNodeSite, Transport};
 use exit_node_common::{expected, lookups, signals};
+use vm::{Vm, boot};
 
 /// Generous: an emulated machine on a busy host is some 50 times slower than a node.
 const DEADLINE: Duration = Duration::from_secs(60);
@@ -57,114 +55,6 @@ const FAULTS: [&str; 16] = [
     "frr-killed",
     "frr-stopped",
 ];
-
-struct Vm {
-    image: PathBuf,
-    run: tempfile::TempDir,
-    port: u16,
-}
-
-impl Vm {
-    fn script(&self, args: &[&str]) -> Output {
-        let mut command = script();
-        command.env("RUNDIR", self.run.path()).env("SSH_PORT", self.port.to_string());
-        command.args(args).stdin(Stdio::null()).output().unwrap()
-    }
-
-    /// Runs a command in the VM as root.
-    fn guest(&self, command: &str) -> String {
-        let output = self.script(&["ssh", command]);
-        let said = String::from_utf8_lossy(&output.stdout).into_owned();
-        assert!(output.status.success(), "{command}: {said}{}", String::from_utf8_lossy(&output.stderr));
-        said
-    }
-
-    fn write(&self, name: &str, text: &str) -> PathBuf {
-        let path = self.run.path().join(name);
-        fs::write(&path, text).unwrap();
-        path
-    }
-
-    /// A client that logs in as `user`, with `known` for known host keys.
-    fn client(&self, user: &str, known: &str) -> Client {
-        let known = self.write(&format!("known-{}", known.len()), known);
-        let config = format!(
-            "Host exit-node\n HostName 127.0.0.1\n Port {}\n User {user}\n IdentityFile {}\n IdentitiesOnly yes\n \
-             IdentityAgent none\n UserKnownHostsFile {}\n GlobalKnownHostsFile /dev/null\n",
-            self.port,
-            self.image.join("key").display(),
-            known.display()
-        );
-        let config = self.write(&format!("config-{user}"), &config);
-        let options = SshOptions { config: Some(config), control_directory: Some(self.run.path().to_owned()) };
-        Client::with_ssh_options(&site(Transport::Ssh("exit-node".to_owned())), options)
-    }
-
-    fn known_hosts(&self, key: &str) -> String {
-        format!("[127.0.0.1]:{} {}", self.port, fs::read_to_string(self.image.join(key)).unwrap())
-    }
-
-    fn login(&self, user: &str) -> Client {
-        self.client(user, &self.known_hosts("hostkey.pub"))
-    }
-
-    fn install(&self, script: &str) {
-        let text = self.write("helper", script);
-        let command =
-            format!("install -m 755 -o root -g root /dev/stdin {0}.new && mv {0}.new {0}", helper::INSTALL_PATH);
-        let mut ssh = self_ssh(self);
-        let status = ssh.arg(command).stdin(fs::File::open(text).unwrap()).status().unwrap();
-        assert!(status.success());
-    }
-}
-
-impl Drop for Vm {
-    fn drop(&mut self) {
-        self.script(&["stop"]);
-    }
-}
-
-fn self_ssh(vm: &Vm) -> Command {
-    let mut command = script();
-    command.env("RUNDIR", vm.run.path()).env("SSH_PORT", vm.port.to_string()).arg("ssh");
-    command
-}
-
-fn script() -> Command {
-    let mut command = Command::new("bash");
-    command.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tools/exit-node-vm.sh"));
-    command
-}
-
-fn site(transport: Transport) -> ExitNodeSite {
-    ExitNodeSite {
-        name: "hv02".to_owned(),
-        transport,
-        transit_interface: "vmbr0.50".to_owned(),
-        transit_address: "10.20.50.22".parse().unwrap(),
-        transit_gateway: "10.20.50.1".parse().unwrap(),
-        egress_apply: None,
-    }
-}
-
-/// The VM, up and converged; or why not.
-fn boot() -> Result<Vm, String> {
-    let ready = script().arg("ready").output().map_err(|e| format!("bash: {e}"))?;
-    let said = String::from_utf8_lossy(&ready.stdout).trim().to_owned();
-    if !ready.status.success() {
-        return Err(said);
-    }
-    let place = script().arg("where").output().map_err(|e| e.to_string())?;
-    let image = PathBuf::from(String::from_utf8_lossy(&place.stdout).trim());
-    let port = TcpListener::bind("127.0.0.1:0").and_then(|l| l.local_addr()).map_err(|e| e.to_string())?.port();
-    let run = tempfile::Builder::new().prefix("dvm").tempdir().map_err(|e| e.to_string())?;
-    let vm = Vm { image, run, port };
-    let up = vm.script(&["up"]);
-    let said = String::from_utf8_lossy(&up.stderr).trim().to_owned();
-    assert!(up.status.success(), "the VM did not start: {said}{}", String::from_utf8_lossy(&up.stdout));
-    eprintln!("exit_node_vm: {}", said.lines().last().unwrap_or_default());
-    Ok(vm)
-}
 
 async fn read(client: &Client) -> Reading {
     client.read(DEADLINE, &lookups()).await.unwrap()
@@ -340,7 +230,7 @@ async fn a_closed_door_and_a_stopped_node(vm: &Vm) {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_client_reads_a_real_exit_node() {
     let started = Instant::now();
-    let vm = match boot() {
+    let vm = match boot("exit_node_vm") {
         Ok(vm) => vm,
         Err(why) => {
             eprintln!("SKIPPED the_client_reads_a_real_exit_node: {why}");

@@ -61,7 +61,7 @@ fn the_example_is_a_site_without_warnings() {
     let site = site.unwrap_or_else(|errors| panic!("{errors}"));
     assert_eq!(site.warnings, Vec::<String>::new());
     assert_eq!(site.name, "mobile");
-    assert!(site.registry.is_some() && site.bootstrap.is_some() && site.state_dir.is_some());
+    assert!(site.internet.is_some() && site.registry.is_some() && site.bootstrap.is_some() && site.state_dir.is_some());
 }
 
 #[test]

@@ -89,7 +89,7 @@ fn the_least_a_site_can_say() {
     assert_eq!(site.numbering.reserved_names, Vec::<String>::new());
     assert_eq!(site.proxmox.trust, Trust::Plaintext, "loopback needs no `plaintext`");
     assert_eq!((site.powerdns, site.opnsense, site.resolvers), (None, None, None));
-    assert_eq!((site.bootstrap, site.registry, site.state_dir), (None, None, None));
+    assert_eq!((site.internet, site.bootstrap, site.registry, site.state_dir), (None, None, None, None));
     assert_eq!(site.warnings, Vec::<String>::new());
 }
 

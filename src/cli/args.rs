@@ -102,6 +102,8 @@ pub enum Verb {
     Resolve(ResolveArgs),
     /// What is broken, weak or worth knowing, from the live site.
     Check(CheckArgs),
+    /// Whether an address is reached from inside a tenant's VRF, on each of its exit nodes.
+    Reach(ReachArgs),
     /// Findings from an evidence bundle, without a network.
     Explain {
         /// Directory with inputs.json and the files it names.
@@ -160,9 +162,25 @@ pub struct CheckArgs {
     /// Only this tenant.
     #[arg(value_name = "TENANT")]
     pub subject: Option<String>,
+    /// Instead of findings the table of every ordered pair of tenants, as Markdown, for a change record.
+    #[arg(long)]
+    pub matrix: bool,
     /// Keep the evidence in this directory, which must not exist yet.
     #[arg(long, value_name = "DIR")]
     pub save: Option<PathBuf>,
+    /// Form.
+    #[arg(short, long, value_enum, default_value_t)]
+    pub output: Format,
+}
+
+/// `reach …`.
+#[derive(Debug, Args)]
+pub struct ReachArgs {
+    /// The tenant.
+    pub tenant: crate::site::names::TenantName,
+    /// An IPv4 address, and a TCP port that is tried beside the ping.
+    #[arg(value_name = "ADDRESS[:PORT]")]
+    pub target: String,
     /// Form.
     #[arg(short, long, value_enum, default_value_t)]
     pub output: Format,

@@ -1,12 +1,17 @@
 //! `check WHAT [TENANT]`: evidence from the live site, then its findings.
 
+use std::io::Write;
 use std::path::Path;
 
-use super::args::{CheckArgs, Global};
-use super::{Code, Failure, findings, open};
+use serde_json::json;
+
+use super::args::{CheckArgs, Format, Global};
+use super::{Code, Failure, findings, open, print};
 use crate::diagnose::Report;
 use crate::diagnose::collect::{Sink, Wanted, collect};
 use crate::diagnose::evidence::save;
+use crate::diagnose::facts::Facts;
+use crate::diagnose::rules::matrix;
 use crate::inventory::feed::Clients;
 use crate::runtime::clock;
 
@@ -21,8 +26,22 @@ pub(super) fn run(global: &Global, request: &CheckArgs) -> Result<Code, Failure>
     if let Some(dir) = &request.save {
         keep(&evidence, dir)?;
     }
-    let report = Report::of(&evidence);
-    findings::show(&mut std::io::stdout(), &report, evidence.at(), request.output)
+    let facts = Facts::of(&evidence);
+    let report = Report::of_facts(&facts);
+    let out = &mut std::io::stdout();
+    if !request.matrix {
+        return findings::show(out, &report, evidence.at(), request.output);
+    }
+    let pairs: Vec<_> = matrix::pairs(&facts).into_iter().filter(|pair| concerns(pair, request)).collect();
+    match request.output {
+        Format::Table => write!(out, "{}", matrix::markdown(&pairs))?,
+        format => print::document(out, &json!({ "schema": "deevnet-console/isolation/v1", "pairs": pairs }), format)?,
+    }
+    Ok(findings::code(&report))
+}
+
+fn concerns(pair: &matrix::Pair, request: &CheckArgs) -> bool {
+    request.subject.as_ref().is_none_or(|tenant| *tenant == pair.from || *tenant == pair.to)
 }
 
 fn keep(evidence: &crate::diagnose::evidence::Evidence, dir: &Path) -> Result<(), Failure> {

@@ -10,6 +10,7 @@ mod lab;
 pub mod numbering;
 mod open;
 mod print;
+mod reach;
 mod render;
 mod resolve;
 mod screen;
@@ -143,6 +144,7 @@ fn run(cli: Cli) -> Result<Code, Failure> {
         Some(Verb::Snat { tenant, watch, output }) => snat::run(&global, tenant.as_deref(), watch, output),
         Some(Verb::Resolve(request)) => resolve::run(&global, &request),
         Some(Verb::Check(request)) => check::run(&global, &request),
+        Some(Verb::Reach(request)) => reach::run(&global, &request),
         Some(Verb::Explain { dir, output }) => explain::run(&dir, output),
         Some(Verb::Init(request)) => init::run(&global, &request),
         Some(Verb::Site { action: SiteAction::Check { verbose, timeout, resolv_conf, output } }) => {

@@ -32,6 +32,8 @@ pub struct Site {
     pub opnsense: Option<OpnsenseSite>,
     /// Resolvers; `None` = off.
     pub resolvers: Option<ResolversSite>,
+    /// What probes of the path to the internet are sent to, beyond the transit gateway; `None` = they end there.
+    pub internet: Option<Ipv4Addr>,
     /// Where check-ins are read; `None` = off.
     pub bootstrap: Option<BootstrapSite>,
     /// Registry; `None` = rebuilt from the fabric.

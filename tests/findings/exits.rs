@@ -1,8 +1,10 @@
 //! An exit node as people list it by hand: each part in another form than the helper's.
 
 use crate::by_hand::{Site, get, item, nothing_unknown};
-use deevnet_console::diagnose::evidence::{Item, Kind};
+use deevnet_console::diagnose::evidence::{Evidence, Item, Kind};
+use deevnet_console::diagnose::facts::Facts;
 use deevnet_console::diagnose::finding::{Layer, Severity};
+use deevnet_console::diagnose::rules::matrix::{self, Way};
 
 const ZONES: &str = "/api2/json/cluster/sdn/zones?running=1";
 const NAT: &str = "iptables -t nat -nvL POSTROUTING";
@@ -41,6 +43,12 @@ transit_interface = "up.7"
 transit_address = "10.9.0.22"
 transit_gateway = "10.9.0.1"
 "#;
+
+const UPLINK: &str = "4: up.7@up: <BROADCAST,UP,LOWER_UP> mtu 1500 qdisc noqueue state UP mode DEFAULT\n";
+const SHOP_LINKS: &str = "8: vrf_shop: <NOARP,MASTER,UP,LOWER_UP> mtu 65575 qdisc noqueue state UP mode DEFAULT\n\
+                          9: shop0: <UP> mtu 1450 qdisc noqueue master vrf_shop state UP mode DEFAULT\n";
+const FARM_LINKS: &str = "10: vrf_farm: <NOARP,MASTER,UP,LOWER_UP> mtu 65575 qdisc noqueue state UP mode DEFAULT\n\
+                          11: farm0: <UP> mtu 1450 qdisc noqueue master vrf_farm state UP mode DEFAULT\n";
 
 /// A command on the node, called after its line.
 fn ran(line: &str, exit: i32, body: &str) -> Item {
@@ -102,11 +110,7 @@ fn site() -> Site {
         ),
         ran(FILTER, 0, "net.ipv4.conf.all.rp_filter = 0\nnet.ipv4.conf.up/7.rp_filter = 0\n"),
         ran(UNIT, 0, "active\n"),
-        ran(
-            LINKS,
-            0,
-            "4: up.7@up: <BROADCAST,UP,LOWER_UP> mtu 1500 qdisc noqueue state UP mode DEFAULT\n9: shop0: <UP> mtu 1450 qdisc noqueue master vrf_shop state UP mode DEFAULT\n",
-        ),
+        ran(LINKS, 0, &format!("{UPLINK}{SHOP_LINKS}{FARM_LINKS}")),
         ran("ip -br -4 addr", 0, "up.7@up UP 10.9.0.22/24 \nshop0 UP 10.9.129.1/24 \n"),
         ran(NEIGH, 0, "10.9.0.1 lladdr 02:00:00:00:00:01 REACHABLE \n"),
         ran(TRACK, 0, "net.netfilter.nf_conntrack_count = 4\nnet.netfilter.nf_conntrack_max = 3072\n"),
@@ -137,7 +141,7 @@ fn one_thing_wrong_at_a_time() {
         .with(ran(MAIN, 0, "default via 10.9.0.1 dev up.7\n10.9.130.0/24 dev vrf_farm proto bgp\n"))
         .is(&["return-route-missing"]);
     let no_carrier = "4: up.7@up: <NO-CARRIER,BROADCAST,UP> mtu 1500 qdisc noqueue state LOWERLAYERDOWN\n";
-    site().with(ran(LINKS, 0, no_carrier)).is(&["uplink-down"]);
+    site().with(ran(LINKS, 0, &format!("{no_carrier}{SHOP_LINKS}{FARM_LINKS}"))).is(&["uplink-down"]);
     let open = format!("{VIA}\n10.9.129.0/24 dev shop0 proto kernel\n10.9.130.0/24 dev farm0 proto static\n");
     site().with(ran(SHOP, 0, &open)).is(&["inter-tenant-leak"]);
 }
@@ -258,4 +262,105 @@ fn one_barrier_of_two() {
     site().with(open).is(&["hairpin-leak"]);
     let wide = ran(SHOP, 0, &format!("{VIA}\n10.9.129.0/24 dev shop0 proto kernel\nblackhole 10.9.128.0/18\n"));
     site().with(wide).is(&[]);
+}
+
+/// Everything of farm is gone: links, its VRF's routes, its rule, its flag, the way back and the null route for it.
+fn without_farm(site: Site) -> Site {
+    let row = "  97K 5820K SNAT  all  --  *  up.7  10.9.129.0/24  0.0.0.0/0  to:10.9.0.22\n";
+    let nat =
+        format!("Chain POSTROUTING (policy ACCEPT)\n pkts bytes target prot opt in out source destination\n{row}");
+    let own = format!("{VIA}\n10.9.129.0/24 dev shop0 proto kernel scope link src 10.9.129.1 \n");
+    site.with(ran(LINKS, 0, &format!("{UPLINK}{SHOP_LINKS}")))
+        .with(ran(NAT, 0, &nat))
+        .with(ran(MAIN, 0, "default via 10.9.0.1 dev up.7 proto kernel\n10.9.129.0/24 dev vrf_shop proto bgp\n"))
+        .with(ran(SHOP, 0, &own))
+        .with(ran(FLAGS, 0, "net.ipv4.conf.up/7.forwarding = 1\nnet.ipv4.conf.shop0.forwarding = 1\n"))
+        .without(FARM)
+}
+
+#[test]
+fn a_zone_that_is_not_there_explains_all_that_it_lacks() {
+    let site = without_farm(site());
+    site.is(&["vnet-missing"]);
+    let report = site.report();
+    let head = report.headline().unwrap();
+    assert_eq!(
+        (head.subject.kind, head.subject.name.as_str(), head.affects.as_slice()),
+        ("zone", "farm", &["farm".to_owned()][..])
+    );
+    assert!(
+        head.facts
+            .iter()
+            .any(|f| (f.key, f.subject.as_str(), f.value.as_str()) == ("node.link", "hv/vrf_farm", "none"))
+    );
+    let under: Vec<_> = report
+        .findings
+        .iter()
+        .filter(|f| f.caused_by.is_some())
+        .map(|f| (f.id, f.caused_by.clone().unwrap().0))
+        .collect();
+    assert_eq!(under, [("return-route-missing", "vnet-missing"), ("snat-missing", "vnet-missing")]);
+    assert!(!report.unknown.iter().any(|u| u.missing.contains("vrf_farm")), "{:#?}", report.unknown);
+    // A tenant that is there and has the same fault has it for another reason.
+    let both = without_farm(self::site()).with(ran(NAT, 0, "Chain POSTROUTING (policy ACCEPT)\n pkts bytes target\n"));
+    both.is(&["snat-missing", "vnet-missing"]);
+}
+
+#[test]
+fn several_zones_that_are_not_there_are_one_fault_of_the_node() {
+    let site = without_farm(site())
+        .with(ran(LINKS, 0, UPLINK))
+        .with(ran(NAT, 0, "Chain POSTROUTING (policy ACCEPT)\n pkts bytes target\n"))
+        .with(ran(MAIN, 0, "default via 10.9.0.1 dev up.7 proto kernel\n"))
+        .without(SHOP);
+    site.is(&["vnet-missing"]);
+    let report = site.report();
+    let head = report.headline().unwrap();
+    assert_eq!((head.subject.kind, head.subject.name.as_str(), head.affects.len()), ("node", "hv", 2));
+    // What the node made of it says why.
+    let content = r#"{"data":[{"vnet":"farm0","status":"error","statusmsg":"no bridge"}]}"#;
+    let failed = site.and(get("hv", "/api2/json/nodes/hv/sdn/zones/farm/content", content));
+    failed.is(&["apply-partial"]);
+    assert_eq!(failed.report().findings.iter().filter(|f| f.caused_by.is_some()).count(), 3);
+}
+
+#[test]
+fn every_ordered_pair_says_what_keeps_it_apart() {
+    let of = |site: Site| matrix::pairs(&Facts::of(&Evidence { items: site.0, ..Evidence::default() }));
+    let ways = |site: Site| of(site).into_iter().map(|p| (p.from, p.to, p.routes)).collect::<Vec<_>>();
+    let row = |from: &str, to: &str, way| (from.to_owned(), to.to_owned(), way);
+    assert_eq!(ways(site()), [row("shop", "farm", Way::Dropped), row("farm", "shop", Way::Dropped)]);
+    let own = "10.9.129.0/24 dev shop0 proto kernel";
+    for (routes, way) in [
+        (format!("{VIA}\n{own}\n"), Way::Hairpin),
+        (format!("{VIA}\n{own}\n10.9.130.0/24 dev farm0 proto static\n"), Way::Delivered),
+        (format!("{own}\n"), Way::NoRoute),
+    ] {
+        assert_eq!(ways(site().with(ran(SHOP, 0, &routes)))[0].2, way, "{routes}");
+    }
+    assert_eq!(ways(site().without(SHOP))[0].2, Way::Unknown);
+    let text = matrix::markdown(&of(site()));
+    assert!(text.contains("| shop | farm | hv | dropped by the VRF | not asked |"), "{text}");
+    assert!(text.contains("- on a workload of shop, towards farm: `ping -c 3 -W 1 10.9.130.2`"), "{text}");
+}
+
+#[test]
+fn beyond_the_gateway_flows_tell_where_main_leaves_elsewhere() {
+    let mut file = item("site.toml", "console", Kind::Material("the site file".to_owned()), SITE);
+    file.body += "[probes]\ninternet = \"192.0.2.80\"\n";
+    file.empty = false;
+    let flow = |mark: &str, as_whom: &str| {
+        let way = "dst=192.0.2.80 type=8 code=0 id=7";
+        let back = format!("src=192.0.2.80 dst={as_whom} type=0 code=0 id=7");
+        ran("conntrack -L -s 10.9.129.0/24", 0, &format!("icmp 1 29 src=10.9.129.1 {way} {mark}{back} mark=0 use=1\n"))
+    };
+    let pong = ran("ping -c 1 10.9.0.1", 0, "1 packets transmitted, 1 received, 0% packet loss, time 0ms\n");
+    let aside = || {
+        let site = site().with(main_table("default via 192.0.2.254 dev mgmt")).with(file.clone());
+        site.and(pong.clone())
+    };
+    aside().and(flow("[UNREPLIED] ", "10.9.0.22")).is(&["perimeter-drop"]);
+    aside().and(flow("", "10.9.0.22")).is(&[]);
+    // Not translated: that is another fault, and no word about the perimeter.
+    aside().and(flow("[UNREPLIED] ", "10.9.129.1")).is(&[]);
 }

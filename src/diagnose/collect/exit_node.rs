@@ -1,6 +1,6 @@
 //! Exit nodes: two readings with the lookups that decide most faults, probes between them.
 
-use std::net::Ipv4Addr;
+use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,19 +11,24 @@ use super::{Check, Leg, Sink, Wanted};
 use crate::backends::exit_node::Client;
 use crate::backends::exit_node::error::Error;
 use crate::backends::exit_node::frame::Code;
-use crate::backends::exit_node::helper::LookupRequest;
-use crate::backends::exit_node::{PathProbe, Ran, What};
+use crate::backends::exit_node::helper::{LookupRequest, MAX_LOOKUPS};
+use crate::backends::exit_node::model::{Reading, Route, RouteKind};
+use crate::backends::exit_node::{MAX_QUESTIONS, PathProbe, Ran, What};
 use crate::diagnose::evidence::Kind;
 use crate::inventory::feed::Clients;
 use crate::site::Site;
 use crate::site::model::ExitNodeSite;
 
-/// Longest wait for one reading, and for one round of probes.
-const DEADLINE: Duration = Duration::from_secs(15);
 /// Between two samples of counters, where no probe takes its time anyway.
 const BETWEEN: Duration = Duration::from_secs(1);
 /// An address that only a default route leads to (RFC 5737). It is looked up, never sent to.
 const OUTSIDE: Ipv4Addr = Ipv4Addr::new(198, 51, 100, 1);
+/// Where the platform looks for its way out when it writes translation rules (`facts/exit-node.md` §1). Looked up only.
+const REWRITE: Ipv4Addr = Ipv4Addr::new(8, 8, 8, 8);
+/// Bytes of payload that fit everywhere: 576 on the wire, which every host takes (RFC 1122).
+const SMALL: u16 = 548;
+/// Headers of IPv4 and ICMP, in bytes.
+const HEADERS: u16 = 28;
 
 /// Reads all exit nodes side by side.
 pub(super) async fn read(site: &Arc<Site>, clients: &Clients, wanted: &Wanted, legs: &[Leg], sink: &Sink) {
@@ -31,7 +36,7 @@ pub(super) async fn read(site: &Arc<Site>, clients: &Clients, wanted: &Wanted, l
         let about = site.exit_nodes.iter().find(|e| e.name == *name)?;
         Some(async move {
             match client {
-                Ok(client) => node(about, client, wanted, legs, sink).await,
+                Ok(client) => node(about, client, (wanted, site.internet), legs, sink).await,
                 Err(why) => unread(name, "deevnet-exit-node read", &why.text, sink),
             }
         })
@@ -39,36 +44,50 @@ pub(super) async fn read(site: &Arc<Site>, clients: &Clients, wanted: &Wanted, l
     .await;
 }
 
-fn unread(node: &str, line: &str, why: &str, sink: &Sink) {
+pub(super) fn unread(node: &str, line: &str, why: &str, sink: &Sink) {
     let kind = Kind::Command { line: line.to_owned(), exit: None };
     sink.add(node, "exit-node", "txt", kind, String::new(), why.to_owned());
 }
 
-async fn node(about: &ExitNodeSite, client: &Client, wanted: &Wanted, legs: &[Leg], sink: &Sink) {
+async fn node(
+    about: &ExitNodeSite,
+    client: &Client,
+    (wanted, internet): (&Wanted, Option<Ipv4Addr>),
+    legs: &[Leg],
+    sink: &Sink,
+) {
     let mine: Vec<&Leg> = legs.iter().filter(|leg| leg.exits.contains(&about.name)).collect();
     let subjects: Vec<&&Leg> =
         mine.iter().filter(|leg| wanted.tenant.as_ref().is_none_or(|t| *t == leg.zone)).collect();
-    let questions = questions(about, &subjects, &mine, wanted.check);
-    if sample(about, client, &questions, sink).await.is_err() {
-        return;
+    let mut asked = questions(about, &subjects, &mine, wanted.check);
+    let Ok(reading) = sample(about, client, &asked, sink).await else { return };
+    let there: Vec<&Leg> = subjects.iter().map(|leg| **leg).filter(|leg| has_vrf(&reading, leg)).collect();
+    let along = packets(about, internet, &there, &reading);
+    tokio::join!(run(about, client, &along, sink), tokio::time::sleep(BETWEEN));
+    if let Some(address) = management(about, &reading, &mine) {
+        asked.extend(to_management(&there, address));
+        asked.truncate(MAX_LOOKUPS);
     }
-    let probes = probes(about, &subjects);
-    let (ran, ()) = tokio::join!(client.probe_path(DEADLINE, &probes), tokio::time::sleep(BETWEEN));
-    match ran {
-        Ok(ran) => ran.into_iter().for_each(|ran| probed(about, ran, sink)),
-        Err(error) => unread(&about.name, "deevnet-exit-node probe path", &error.to_string(), sink),
-    }
-    drop(sample(about, client, &questions, sink).await);
+    // Flows after the packets: where no answer can come back to the sender, they alone tell whether one came to the node.
+    let flows: Vec<PathProbe> = there.iter().filter_map(|leg| PathProbe::flows(leg.subnet).ok()).collect();
+    let (last, ()) = tokio::join!(sample(about, client, &asked, sink), run(about, client, &flows, sink));
+    drop(last);
 }
 
-async fn sample(about: &ExitNodeSite, client: &Client, questions: &[LookupRequest], sink: &Sink) -> Result<(), Error> {
+/// One reading, kept as evidence.
+pub(super) async fn sample(
+    about: &ExitNodeSite,
+    client: &Client,
+    questions: &[LookupRequest],
+    sink: &Sink,
+) -> Result<Reading, Error> {
     let words: Vec<String> = questions.iter().map(LookupRequest::argument).collect();
     let line = format!("deevnet-exit-node read {}", words.join(" "));
-    match client.read_raw(DEADLINE, questions).await {
-        Ok((_, frame)) => {
+    match client.read_raw(sink.patience(), questions).await {
+        Ok((reading, frame)) => {
             let kind = Kind::Command { line, exit: Some(0) };
             sink.add(&about.name, "exit-node", "txt", kind, frame, String::new());
-            Ok(())
+            Ok(reading)
         }
         Err(error) => {
             unread(&about.name, &line, &error.to_string(), sink);
@@ -77,16 +96,28 @@ async fn sample(about: &ExitNodeSite, client: &Client, questions: &[LookupReques
     }
 }
 
+/// Tries `probes` side by side, in as many round trips as they need, all at once.
+async fn run(about: &ExitNodeSite, client: &Client, probes: &[PathProbe], sink: &Sink) {
+    let rounds = probes.chunks(MAX_QUESTIONS).map(|round| client.probe_path(sink.patience(), round));
+    for ran in join_all(rounds).await {
+        match ran {
+            Ok(ran) => ran.into_iter().for_each(|ran| probed(about, ran, sink)),
+            Err(error) => unread(&about.name, "deevnet-exit-node probe path", &error.to_string(), sink),
+        }
+    }
+}
+
 /// A workload's address in `subnet`: any but the gateway's would do, since it is only looked up.
-fn guest(subnet: Ipv4Net) -> Ipv4Addr {
+pub(super) fn guest(subnet: Ipv4Net) -> Ipv4Addr {
     let first = u32::from(subnet.network());
     Ipv4Addr::from(first.saturating_add(10).min(u32::from(subnet.broadcast())))
 }
 
-/// Which way a packet of each tenant goes out, back, to the node's own management side, and to every other tenant.
+/// Which way a packet of each tenant goes out, back, to the perimeter, and to every other tenant; and the node's own.
 fn questions(about: &ExitNodeSite, subjects: &[&&Leg], all: &[&Leg], check: Check) -> Vec<LookupRequest> {
     let transit = about.transit_interface.as_str();
-    let mut asked = vec![LookupRequest::new("main", OUTSIDE, None, None)];
+    let own = [("main", OUTSIDE), ("rewrite", REWRITE)];
+    let mut asked: Vec<_> = own.into_iter().map(|(name, dst)| LookupRequest::new(name, dst, None, None)).collect();
     for leg in subjects {
         let (from, vnet) = (guest(leg.subnet), Some(leg.vnet.as_str()));
         let mut ask = |what: &str, dst, from, iif| {
@@ -102,21 +133,89 @@ fn questions(about: &ExitNodeSite, subjects: &[&&Leg], all: &[&Leg], check: Chec
         }
     }
     // A name that Proxmox allows and the helper does not take leaves its question out; the rule then says unknown.
-    asked.into_iter().filter_map(Result::ok).take(crate::backends::exit_node::helper::MAX_LOOKUPS).collect()
+    asked.into_iter().filter_map(Result::ok).take(MAX_LOOKUPS).collect()
 }
 
-/// Packets along each tenant's path, as far as one round trip takes them: to the perimeter, and the flows there are.
-fn probes(about: &ExitNodeSite, subjects: &[&&Leg]) -> Vec<PathProbe> {
+/// A host on the node's management segment: a network of its own that is neither transit nor a tenant's. It is looked up.
+fn management(about: &ExitNodeSite, reading: &Reading, all: &[&Leg]) -> Option<Ipv4Addr> {
+    let ours = |dev: &str| dev == about.transit_interface || all.iter().any(|l| l.vnet == dev || vrf(l) == dev);
+    let direct = |route: &&Route| {
+        let connected = route.kind == RouteKind::Unicast && route.gateway.is_none() && route.dst.prefix_len() <= 30;
+        connected && route.protocol.as_deref() == Some("kernel") && route.dev.as_deref().is_some_and(|dev| !ours(dev))
+    };
+    let route = reading.main_routes.value()?.iter().find(direct)?;
+    let own = |ip: &Ipv4Addr| reading.addresses.value().is_some_and(|all| all.iter().any(|a| a.ip == IpAddr::V4(*ip)));
+    route.dst.hosts().find(|ip| !own(ip))
+}
+
+fn to_management(legs: &[&Leg], address: Ipv4Addr) -> Vec<LookupRequest> {
+    let ask = |leg: &&Leg| {
+        let name = format!("mgmt.{}.{}", leg.zone, leg.vnet);
+        LookupRequest::new(&name, address, Some(guest(leg.subnet)), Some(&leg.vnet)).ok()
+    };
+    legs.iter().filter_map(ask).collect()
+}
+
+pub(super) fn vrf(leg: &Leg) -> String {
+    format!("vrf_{}", leg.zone)
+}
+
+/// Whether the node has the tenant's VRF at all; where its links were not read, the probe says so itself.
+fn has_vrf(reading: &Reading, leg: &Leg) -> bool {
+    reading.links.value().is_none_or(|links| links.iter().any(|link| link.name == vrf(leg)))
+}
+
+/// Whether an answer finds its way back to a sender in the VRF itself: main's route to the subnet leads to the VRF. Where
+/// it leads to the VNet, what is sent from there is never answered, healthy or not (`facts/exit-node.md` §5).
+pub(super) fn answers_come_back(reading: &Reading, leg: &Leg) -> bool {
+    let routes = reading.main_routes.value().map_or(&[][..], Vec::as_slice);
+    let mut of = routes.iter().filter(|route| route.dst == leg.subnet.trunc() && route.kind == RouteKind::Unicast);
+    of.any(|route| route.dev.as_deref() == Some(vrf(leg).as_str()))
+}
+
+/// Packets along each tenant's path. Beyond the gateway only where the site names an address for it.
+fn packets(about: &ExitNodeSite, internet: Option<Ipv4Addr>, legs: &[&Leg], reading: &Reading) -> Vec<PathProbe> {
     let gateway = about.transit_gateway;
-    let mut all = vec![PathProbe::new(None, Some(about.transit_address), gateway, What::Ping)];
-    for leg in subjects {
-        all.push(PathProbe::new(Some(&format!("vrf_{}", leg.zone)), None, gateway, What::Ping));
-        all.push(PathProbe::flows(leg.subnet));
+    let mut all = Vec::new();
+    let mut from_transit = |dst: Ipv4Addr, what| all.push(PathProbe::new(None, Some(about.transit_address), dst, what));
+    // Of two sizes, both whole: one that every segment takes, and the largest that this one does.
+    let largest = mtu(about, reading).map(|mtu| mtu.saturating_sub(HEADERS)).filter(|size| *size > SMALL);
+    // From main these are only good while main's own default is on transit (`facts/exit-node.md` §5).
+    let beyond = internet.filter(|_| main_by_transit(about, reading));
+    for dst in [Some(gateway), beyond].into_iter().flatten() {
+        from_transit(dst, What::Ping);
+        from_transit(dst, What::Mtu(SMALL));
+        if let Some(size) = largest {
+            from_transit(dst, What::Mtu(size));
+        }
     }
-    all.into_iter().filter_map(Result::ok).take(crate::backends::exit_node::MAX_QUESTIONS).collect()
+    if let Some(dst) = beyond {
+        from_transit(dst, What::Tcp(443));
+    }
+    for leg in legs {
+        let mut from_vrf = |dst, what| all.push(PathProbe::new(Some(&vrf(leg)), None, dst, what));
+        // Sent even where no answer comes back: the flow that it leaves behind is what is read.
+        from_vrf(internet.unwrap_or(gateway), What::Ping);
+        if let Some(dst) = internet.filter(|_| answers_come_back(reading, leg)) {
+            from_vrf(dst, What::Tcp(443));
+            from_vrf(dst, What::Http(80));
+        }
+    }
+    all.into_iter().filter_map(Result::ok).collect()
 }
 
-fn probed(about: &ExitNodeSite, ran: Ran, sink: &Sink) {
+fn mtu(about: &ExitNodeSite, reading: &Reading) -> Option<u16> {
+    let link = reading.links.value()?.iter().find(|link| link.name == about.transit_interface)?;
+    u16::try_from(link.mtu).ok()
+}
+
+fn main_by_transit(about: &ExitNodeSite, reading: &Reading) -> bool {
+    let routes = reading.main_routes.value().map_or(&[][..], Vec::as_slice);
+    let default = routes.iter().find(|route| route.dst.prefix_len() == 0 && route.kind == RouteKind::Unicast);
+    default.is_some_and(|route| route.dev.as_deref() == Some(about.transit_interface.as_str()))
+}
+
+pub(super) fn probed(about: &ExitNodeSite, ran: Ran, sink: &Sink) {
     let exit = match ran.code {
         Code::Exit(code) => Some(code),
         Code::Denied | Code::Missing => None,
@@ -128,6 +227,7 @@ fn probed(about: &ExitNodeSite, ran: Ran, sink: &Sink) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::backends::exit_node::model::Readout;
     use crate::site::model::Transport;
 
     fn about() -> ExitNodeSite {
@@ -175,5 +275,77 @@ mod tests {
         let net = |text: &str| text.parse::<Ipv4Net>().expect("a prefix");
         assert_eq!(guest(net("10.20.129.0/24")), Ipv4Addr::new(10, 20, 129, 10));
         assert!(net("192.0.2.0/30").contains(&guest(net("192.0.2.0/30"))));
+    }
+    /// A healthy node with tdemo, and tdemo's leg on it.
+    fn sample() -> (Reading, Leg) {
+        let sample = crate::inventory::testing::Sample::of(&[("tdemo".into(), 1, Vec::new())]);
+        let subnet = sample.site.numbering.subnet(crate::site::numbering::TenantIndex::new(1).expect("an index"));
+        (sample.exit, Leg { zone: "tdemo".into(), vnet: "tdemo0".into(), subnet, exits: vec!["hv02".into()] })
+    }
+
+    fn lines(reading: &Reading, leg: &Leg, internet: Option<Ipv4Addr>) -> Vec<String> {
+        packets(&about(), internet, &[leg], reading).iter().map(PathProbe::line).collect()
+    }
+
+    fn main_of(reading: &mut Reading) -> &mut Vec<Route> {
+        let Readout::Value(routes) = &mut reading.main_routes else { panic!("routes") };
+        routes
+    }
+
+    #[test]
+    fn probes_end_at_the_gateway_unless_the_site_names_an_address_beyond() {
+        let (reading, leg) = sample();
+        let near = lines(&reading, &leg, None);
+        assert!(near.iter().all(|line| line.contains(" 10.20.50.1 ")), "{near:?}");
+        for want in
+            ["ping - 10.20.50.22 10.20.50.1 -", "mtu - 10.20.50.22 10.20.50.1 548", "ping vrf_tdemo - 10.20.50.1 -"]
+        {
+            assert!(near.iter().any(|line| line == want), "{want}: {near:?}");
+        }
+        assert!(
+            near.iter().any(|line| line == "mtu - 10.20.50.22 10.20.50.1 1422"),
+            "as large as the link takes: {near:?}"
+        );
+        let far = lines(&reading, &leg, Some(OUTSIDE));
+        for want in [
+            "ping - 10.20.50.22 198.51.100.1 -",
+            "tcp vrf_tdemo - 198.51.100.1 443",
+            "http vrf_tdemo - 198.51.100.1 80",
+        ] {
+            assert!(far.iter().any(|line| line == want), "{want}: {far:?}");
+        }
+    }
+
+    #[test]
+    fn what_fails_on_a_healthy_node_is_not_sent() {
+        let (mut reading, leg) = sample();
+        for route in main_of(&mut reading).iter_mut().filter(|route| route.dev.as_deref() == Some("vrf_tdemo")) {
+            route.dev = Some("tdemo0".into());
+        }
+        assert!(!answers_come_back(&reading, &leg));
+        let sent = lines(&reading, &leg, Some(OUTSIDE));
+        assert!(!sent.iter().any(|line| line.contains("tcp vrf_") || line.contains("http vrf_")), "{sent:?}");
+        assert!(sent.contains(&"ping vrf_tdemo - 198.51.100.1 -".to_owned()), "it leaves a flow: {sent:?}");
+        // With main's default elsewhere what is sent from the transit address is lost beyond the gateway.
+        for route in main_of(&mut reading).iter_mut().filter(|route| route.dst.prefix_len() == 0) {
+            route.dev = Some("vmbr0".into());
+        }
+        let sent = lines(&reading, &leg, Some(OUTSIDE));
+        assert!(!sent.iter().any(|line| line.contains("10.20.50.22 198.51.100.1")), "{sent:?}");
+    }
+
+    #[test]
+    fn a_management_address_is_neither_transit_nor_a_tenants_nor_the_nodes_own() {
+        let (mut reading, leg) = sample();
+        assert_eq!(management(&about(), &reading, &[&leg]), None, "the transit network alone is connected");
+        let mut route = main_of(&mut reading).iter().find(|route| route.gateway.is_none()).cloned().expect("a route");
+        route.dst = "10.20.99.0/24".parse().expect("a prefix");
+        route.dev = Some("vmbr0".into());
+        main_of(&mut reading).push(route);
+        let Readout::Value(addresses) = &mut reading.addresses else { panic!("addresses") };
+        let mut own = addresses.first().cloned().expect("an address");
+        own.ip = [10, 20, 99, 1].into();
+        addresses.push(own);
+        assert_eq!(management(&about(), &reading, &[&leg]), Some(Ipv4Addr::new(10, 20, 99, 2)));
     }
 }

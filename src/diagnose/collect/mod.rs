@@ -5,6 +5,7 @@
 
 mod exit_node;
 mod fabric;
+pub mod reach;
 mod sink;
 
 use std::sync::Arc;

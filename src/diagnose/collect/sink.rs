@@ -1,6 +1,7 @@
 //! Where items gather while several clients work at once.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use crate::backends::http::{Exchange, Recorder};
 use crate::diagnose::evidence::{Ended, Evidence, Http, Item, Kind};
@@ -13,7 +14,11 @@ pub type Clock = Arc<dyn Fn() -> jiff::Timestamp + Send + Sync>;
 pub struct Sink {
     items: Arc<Mutex<Vec<Item>>>,
     clock: Clock,
+    patience: Duration,
 }
+
+/// Longest wait for one reading of a node, and for one round of probes there.
+const PATIENCE: Duration = Duration::from_secs(15);
 
 /// Longest part of a file name that is made of a request.
 const SLUG: usize = 60;
@@ -22,7 +27,19 @@ impl Sink {
     /// An empty sink.
     #[must_use]
     pub fn new(clock: Clock) -> Self {
-        Self { items: Arc::default(), clock }
+        Self { items: Arc::default(), clock, patience: PATIENCE }
+    }
+
+    /// The same for nodes that are slower than nodes are: `patience` for one reading, and for one round of probes.
+    #[must_use]
+    pub fn patient(mut self, patience: Duration) -> Self {
+        self.patience = patience;
+        self
+    }
+
+    /// Longest wait for one reading of a node, and for one round of probes there.
+    pub(super) const fn patience(&self) -> Duration {
+        self.patience
     }
 
     /// A recorder for a client of `from`: a node, a host or a service, as findings call it.

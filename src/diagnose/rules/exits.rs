@@ -25,6 +25,11 @@ pub struct Tenant<'a> {
 }
 
 impl Tenant<'_> {
+    /// Its VRF and its VNets, as the node would have them.
+    pub fn devices(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(self.vrf.as_str()).chain(self.subnets.iter().map(|(subnet, _)| subnet.vnet.as_str()))
+    }
+
     /// Whether a device is the VRF or one of its VNets.
     pub fn has_device(&self, dev: &str) -> bool {
         self.vrf == dev || self.subnets.iter().any(|(subnet, _)| subnet.vnet == dev)
@@ -95,6 +100,20 @@ impl<'a> Exit<'a> {
         out.all(|other| other == Some(first)).then_some(first)
     }
 
+    /// Devices of `tenant` that the node lacks; none where its links were not all read.
+    pub fn missing_devices<'t>(&self, tenant: &'t Tenant<'_>) -> Vec<&'t str> {
+        let lacks = |device: &&str| self.node.links_whole && self.node.link(device).is_none();
+        let mut missing: Vec<&str> = tenant.devices().filter(lacks).collect();
+        missing.dedup();
+        missing
+    }
+
+    /// Whether the node has made a VRF and VNets of `tenant`'s zone; `None` where its links were not all read. Where it
+    /// has not, every other thing it lacks of that zone is a consequence.
+    pub fn realised(&self, tenant: &Tenant<'_>) -> Option<bool> {
+        self.node.links_whole.then(|| self.missing_devices(tenant).is_empty())
+    }
+
     /// Main's default; `None` where the table was not read.
     pub fn main_default(&self) -> Option<Option<&Route>> {
         self.node.default_of(MAIN)
@@ -123,21 +142,32 @@ impl<'a> Exit<'a> {
         out.unknown(format!("{what} of {}", self.name), why);
     }
 
-    /// Reports `hits`: one finding of the node where every tenant has it (and there are several), else one a zone.
-    /// `make` gets the subject, whom to name, and the tenants.
+    /// Reports `hits`: one finding of the node where every tenant has it (and there are several), else one a zone. Tenants
+    /// whose zone the node has not realised are told apart from the others: theirs has another cause. `make` gets the subject, whom to name, and the tenants.
     pub fn spread<'t>(
         &self,
         out: &mut Out<'_>,
         hits: &[&'t Tenant<'a>],
         mut make: impl FnMut(&mut Out<'_>, Subject, &str, &[&'t Tenant<'a>]) -> Finding,
     ) {
-        if hits.len() > 1 && hits.len() == self.tenants.len() {
-            let who = format!("all {} tenants of {}", hits.len(), self.name);
-            let finding = make(out, self.subject(), &who, hits).affects(hits.iter().map(|tenant| tenant.zone));
+        let gone = |tenant: &&'t Tenant<'a>| self.realised(tenant) == Some(false);
+        let (absent, present): (Vec<_>, Vec<_>) = hits.iter().copied().partition(gone);
+        let there = self.tenants.iter().filter(|tenant| self.realised(tenant) != Some(false)).count();
+        let everyone = present.len() > 1 && present.len() == there;
+        let together = if everyone {
+            present.as_slice()
+        } else if present.is_empty() && absent.len() > 1 {
+            absent.as_slice()
+        } else {
+            &[]
+        };
+        if !together.is_empty() {
+            let which = if together.len() == self.tenants.len() { "all " } else { "" };
+            let who = format!("{which}{} tenants of {}", together.len(), self.name);
+            let finding = make(out, self.subject(), &who, together).affects(together.iter().map(|tenant| tenant.zone));
             out.found(finding);
-            return;
         }
-        for tenant in hits {
+        for tenant in hits.iter().filter(|hit| !together.iter().any(|t| t.zone == hit.zone)) {
             let who = format!("tenant {}", tenant.zone);
             let finding = make(out, Subject::new("zone", tenant.zone), &who, &[tenant]).affects([tenant.zone]);
             out.found(finding);

@@ -9,6 +9,8 @@ mod isolation;
 mod perimeter;
 mod workload;
 
+pub use isolation::matrix;
+
 use super::facts::{Facts, Sourced};
 use super::finding::{Finding, Layer, Severity, Subject, Unknown};
 

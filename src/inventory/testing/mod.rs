@@ -93,6 +93,7 @@ pub fn site() -> Site {
         }),
         bootstrap: Some(BootstrapSite::File("/var/lib/deevnet/records.jsonl".into())),
         registry: None,
+        internet: None,
         state_dir: None,
         warnings: Vec::new(),
         redacted: std::sync::Arc::from(""),

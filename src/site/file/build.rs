@@ -55,6 +55,7 @@ fn assemble(reader: &Reader<'_>, findings: &mut Findings) -> Option<Site> {
         powerdns: whole(powerdns)?,
         opnsense: whole(opnsense)?,
         resolvers: whole(resolvers)?,
+        internet: one("probes").and_then(|fields| fields.get("internet")),
         bootstrap: whole(bootstrap)?,
         registry: whole(registry)?,
         state_dir: one("state").and_then(|fields| fields.get("dir")),

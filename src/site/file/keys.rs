@@ -272,6 +272,13 @@ pub static SITE: &[Section] = &[
         ],
     ),
     section(
+        "probes",
+        One,
+        false,
+        "what probes are sent to; without it they end at the transit gateway",
+        &[key("internet", Ipv4, Optional, "address on the internet that answers pings and HTTP")],
+    ),
+    section(
         "bootstrap",
         One,
         false,

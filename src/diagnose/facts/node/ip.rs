@@ -140,7 +140,7 @@ fn devices(item: &Item, line: &Line, ip: &Ip<'_>, node: &mut Node) -> Taken {
     if links.is_empty() && !item.body.trim().is_empty() {
         return unreadable("a list of links without a link");
     }
-    put_links(links, filtered, item, node);
+    put_links(links, filtered, is_addr, item, node);
     if is_addr {
         node.addresses = Some(Sourced::new(addresses, item));
     }
@@ -159,7 +159,7 @@ fn devices_json(item: &Item, is_addr: bool, filtered: bool, node: &mut Node) -> 
         }
     }
     match links::links(&value) {
-        Ok(found) => put_links(found.into_iter().map(Link::from).collect(), filtered, item, node),
+        Ok(found) => put_links(found.into_iter().map(Link::from).collect(), filtered, is_addr, item, node),
         Err(why) if !is_addr => return unreadable(why),
         Err(_) => {}
     }
@@ -178,11 +178,13 @@ impl From<model::Link> for Link {
     }
 }
 
-/// A fuller list fills in what an earlier one did not show; one of a single device says nothing about the others.
-fn put_links(links: Vec<Link>, filtered: bool, item: &Item, node: &mut Node) {
+/// A fuller list fills in what an earlier one did not show; one of a single device says nothing about the others, and one
+/// of addresses nothing about links that it leaves out.
+fn put_links(links: Vec<Link>, filtered: bool, is_addr: bool, item: &Item, node: &mut Node) {
     if filtered {
         return;
     }
+    node.links_whole |= !is_addr;
     let Some(before) = node.links.take() else {
         node.links = Some(Sourced::new(links, item));
         return;
@@ -197,7 +199,13 @@ fn put_links(links: Vec<Link>, filtered: bool, item: &Item, node: &mut Node) {
             name: link.name,
         }
     };
-    node.links = Some(Sourced::new(links.into_iter().map(merge).collect(), item));
+    let mut merged: Vec<Link> = links.into_iter().map(merge).collect();
+    if is_addr {
+        let left_out = before.iter().filter(|old| !merged.iter().any(|link| link.name == old.name));
+        let left_out: Vec<Link> = left_out.cloned().collect();
+        merged.extend(left_out);
+    }
+    node.links = Some(Sourced::new(merged, item));
 }
 
 fn neighbours(item: &Item, ip: &Ip<'_>, node: &mut Node) -> Taken {

@@ -100,6 +100,8 @@ pub struct Unread {
 pub struct Node {
     /// Links.
     pub links: Option<Sourced<Vec<Link>>>,
+    /// Whether `links` is every link there is: a list of addresses may leave out those without one.
+    pub links_whole: bool,
     /// Addresses.
     pub addresses: Option<Sourced<Vec<Address>>>,
     /// Routes by table: [`MAIN`] or the VRF's device.

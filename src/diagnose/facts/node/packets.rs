@@ -105,22 +105,26 @@ pub(super) fn conntrack(item: &Item, line: &Line, exit: Option<i32>, node: &mut 
     if !line.has("-L") || line.args.iter().any(|arg| arg.contains("xml")) {
         return Taken::NotMine;
     }
-    node.flows.extend(item.body.lines().filter_map(flow).map(|flow| Sourced::new(flow, item)));
+    node.flows.extend(item.body.lines().filter_map(Flow::parse).map(|flow| Sourced::new(flow, item)));
     Taken::Read
 }
 
-fn flow(line: &str) -> Option<Flow> {
-    let words: Vec<&str> = line.split_whitespace().collect();
-    let all = |key: &str| words.iter().filter_map(|w| w.strip_prefix(key)?.parse().ok()).collect::<Vec<Ipv4Addr>>();
-    let (src, dst) = (all("src="), all("dst="));
-    let protocol = words.iter().find(|w| ["tcp", "udp", "icmp", "sctp", "gre"].contains(w))?;
-    Some(Flow {
-        protocol: (*protocol).to_owned(),
-        src: *src.first()?,
-        dst: *dst.first()?,
-        reply_dst: *dst.get(1)?,
-        unreplied: words.contains(&"[UNREPLIED]"),
-    })
+impl Flow {
+    /// A line of `conntrack -L`; `None` for another one.
+    #[must_use]
+    pub fn parse(line: &str) -> Option<Self> {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let all = |key: &str| words.iter().filter_map(|w| w.strip_prefix(key)?.parse().ok()).collect::<Vec<Ipv4Addr>>();
+        let (src, dst) = (all("src="), all("dst="));
+        let protocol = words.iter().find(|w| ["tcp", "udp", "icmp", "sctp", "gre"].contains(w))?;
+        Some(Self {
+            protocol: (*protocol).to_owned(),
+            src: *src.first()?,
+            dst: *dst.first()?,
+            reply_dst: *dst.get(1)?,
+            unreplied: words.contains(&"[UNREPLIED]"),
+        })
+    }
 }
 
 #[cfg(test)]
@@ -141,7 +145,7 @@ mod tests {
     #[test]
     fn flows() {
         let line = "ipv4 2 tcp 6 37 SYN_SENT src=10.9.0.10 dst=192.0.2.95 sport=1 dport=80 [UNREPLIED] src=192.0.2.95 dst=192.0.2.22 sport=80 dport=1 mark=0";
-        let flow = flow(line).unwrap();
+        let flow = Flow::parse(line).unwrap();
         assert_eq!((flow.unreplied, flow.reply_dst.to_string().as_str()), (true, "192.0.2.22"));
     }
 }

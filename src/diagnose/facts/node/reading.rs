@@ -61,6 +61,7 @@ pub(super) fn helper(item: &Item, line: &Line, exit: Option<i32>, node: &mut Nod
 fn put(reading: &Reading, questions: &[Question<'_>], item: &Item, node: &mut Node) {
     if let Some(links) = reading.links.value() {
         node.links = Some(Sourced::new(links.iter().cloned().map(Link::from).collect(), item));
+        node.links_whole = true;
     }
     if let Some(addresses) = reading.addresses.value() {
         node.addresses = Some(Sourced::new(addresses.clone(), item));

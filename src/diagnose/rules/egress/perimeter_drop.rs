@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use super::super::exits::{Exit, exits};
 use super::super::{Out, Rule};
-use crate::diagnose::facts::node::Ping;
+use crate::diagnose::facts::node::{Flow, Ping};
 use crate::diagnose::facts::{Facts, Sourced};
 use crate::diagnose::finding::{Layer, Severity};
 use crate::site::model::ExitNodeSite;
@@ -46,11 +46,41 @@ fn gateway_answers(exit: &Exit<'_>, site: &ExitNodeSite) -> bool {
     ping || exit.node.arpings.iter().any(|a| a.1 == gateway && a.2)
 }
 
+/// Where main's default is elsewhere nothing can be sent beyond from the transit address. Flows that tenants' VRFs have to
+/// the site's address on the internet tell the same: translated to the transit address, and no answer came.
+fn by_flows(exit: &Exit<'_>, site: &ExitNodeSite, internet: Option<Ipv4Addr>, out: &mut Out<'_>) {
+    let ours = |flow: &&Sourced<Flow>| {
+        // Echo flows live half a minute: what is listed is about now.
+        flow.protocol == "icmp"
+            && Some(flow.dst) == internet
+            && flow.reply_dst == site.transit_address
+            && exit.tenants.iter().any(|tenant| tenant.has(flow.src))
+    };
+    let flows: Vec<&Sourced<Flow>> = exit.node.flows.iter().filter(ours).collect();
+    let Some(last) = flows.last() else { return };
+    if flows.iter().any(|flow| !flow.unreplied) {
+        out.pass(exit.subject());
+    } else if gateway_answers(exit, site) && exit.node.tracking_full() != Some(true) {
+        let title = format!("The gateway {} answers {}, and nothing beyond it does.", site.transit_gateway, exit.name);
+        let finding = out
+            .finding(exit.subject(), title)
+            .fact("probe.answered", exit.at(site.transit_gateway), "yes")
+            .fact("flows.unreplied", exit.name, flows.len())
+            .affects(exit.zones())
+            .from(last)
+            .next("check-perimeter-rules", 0, "look at rules, NAT and gateway of the perimeter for the transit network")
+            .not_tested("which rule or which hop drops it");
+        out.found(finding);
+    }
+}
+
 fn judge(facts: &Facts, out: &mut Out<'_>) {
     for exit in exits(facts) {
         let Some(site) = exit.site else { continue };
         let probes = beyond(&exit, site);
         if probes.is_empty() {
+            let internet = facts.site.as_ref().and_then(|site| site.value.internet);
+            by_flows(&exit, site, internet, out);
             continue;
         }
         if probes.iter().any(|p| p.received > 0) {

@@ -36,11 +36,13 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
         let Some(site) = exit.site else { continue };
         let limit = exit.node.link(&site.transit_interface).and_then(|link| link.mtu);
         let probes = whole(&exit, site);
-        let passes = probes.iter().filter(|p| p.received > 0).max_by_key(|p| p.size);
         let fits = |p: &&&Sourced<Ping>| limit.is_none_or(|limit| p.size <= limit);
         let lost = probes.iter().filter(|p| p.received == 0 && !p.too_large).filter(fits).min_by_key(|p| p.size);
+        // Of the same destination: another one's packets took another path.
+        let same = |p: &&&Sourced<Ping>| lost.is_none_or(|lost| lost.dst == p.dst);
+        let passes = probes.iter().filter(|p| p.received > 0).filter(same).max_by_key(|p| p.size);
         match (passes, lost) {
-            (Some(passes), Some(lost)) if lost.size > passes.size && lost.dst == passes.dst => {
+            (Some(passes), Some(lost)) if lost.size > passes.size => {
                 let title = format!(
                     "Beyond {} packets of {} bytes pass and of {} vanish silently.",
                     exit.name, passes.size, lost.size

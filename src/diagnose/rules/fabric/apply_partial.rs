@@ -23,7 +23,8 @@ pub static RULE: Rule = Rule {
     judge,
 };
 
-fn judge(facts: &Facts, out: &mut Out<'_>) {
+/// Nodes on which a reload failed or a VNet is in error.
+pub(super) fn broken(facts: &Facts) -> BTreeSet<&str> {
     let mut broken: BTreeSet<&str> = BTreeSet::new();
     for task in facts.pve.tasks.iter().filter(|task| task.kind == "srvreload" && task.failed()) {
         broken.insert(&task.node);
@@ -33,7 +34,11 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
             broken.insert(node);
         }
     }
-    for node in broken {
+    broken
+}
+
+fn judge(facts: &Facts, out: &mut Out<'_>) {
+    for node in broken(facts) {
         let finding = finding(facts, node, out);
         out.found(finding);
     }

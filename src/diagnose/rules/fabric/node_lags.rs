@@ -23,7 +23,8 @@ pub static RULE: Rule = Rule {
 /// In the platform's words (`facts/proxmox.md` §7).
 const OLD: &str = "configuration is too old";
 
-fn judge(facts: &Facts, out: &mut Out<'_>) {
+/// Nodes and zones whose file is older than what is applied.
+pub(super) fn lagging(facts: &Facts) -> BTreeSet<(&str, &str)> {
     let mut lagging: BTreeSet<(&str, &str)> = BTreeSet::new();
     for (node, zones) in &facts.sdn.node_zones {
         let pending = zones.iter().filter(|(_, status)| *status == "pending");
@@ -35,7 +36,11 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
             lagging.insert((node, zone));
         }
     }
-    for (node, zone) in lagging {
+    lagging
+}
+
+fn judge(facts: &Facts, out: &mut Out<'_>) {
+    for (node, zone) in lagging(facts) {
         let title = format!("{node} has not generated zone {zone} since the last apply; it has to reload.");
         let mut finding = out
             .finding(Subject::new("node", node), title)

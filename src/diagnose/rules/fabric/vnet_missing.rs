@@ -1,6 +1,8 @@
-//! A guest's VNet is not there on the node it is to run on.
+//! A VNet is not there on the node that needs it: a guest's, or one whose traffic leaves there.
 
+use super::super::exits::{Exit, Tenant, exits};
 use super::super::{Out, Rule};
+use super::{apply_partial, node_lags};
 use crate::diagnose::facts::Facts;
 use crate::diagnose::finding::{Finding, Layer, Severity, Subject};
 
@@ -9,11 +11,20 @@ pub static RULE: Rule = Rule {
     id: "vnet-missing",
     layer: Layer::Fabric,
     severity: Severity::Fault,
-    says: "A guest is to run on a node on which its VNet is not there. VNets are bridges of each node: the zone may be limited \
-           to other nodes, or the node has not realised it. The VNet itself exists.",
-    reads: "the start task, the guest's network cards, zones, the zones as the node realised them",
+    says: "A guest is to run on a node on which its VNet is not there, or a zone in force has no VRF or VNet on its exit node. \
+           VNets are bridges of each node: the zone may be limited to other nodes, or the node has not realised it. The \
+           VNet itself exists. Whatever else is missing of such a zone on its exit node follows from that.",
+    reads: "the start task, the guest's network cards, zones, the zones as the node realised them, links of exit nodes",
     unlike: &[("apply-partial", "the zone is meant for the node, whose reload failed")],
-    explains: &[],
+    explains: &[
+        "return-route-missing",
+        "snat-missing",
+        "vrf-default-missing",
+        "management-leak",
+        "tenant-forwarding-off",
+        "l3vni-not-bound",
+        "hairpin-leak",
+    ],
     judge,
 };
 
@@ -50,6 +61,56 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
         let finding = finding(facts, &vmid, &node, &vnet, out);
         out.found(finding);
     }
+    on_exits(facts, out);
+}
+
+/// Zones in force that have no VRF or VNet on their exit node: one finding of the node where there are several.
+fn on_exits(facts: &Facts, out: &mut Out<'_>) {
+    for exit in exits(facts) {
+        let gone: Vec<&Tenant<'_>> =
+            exit.tenants.iter().filter(|tenant| exit.realised(tenant) == Some(false)).collect();
+        for tenant in exit.tenants.iter().filter(|tenant| exit.realised(tenant) == Some(true)) {
+            out.pass(Subject::new("zone", tenant.zone));
+        }
+        let (subject, who) = match gone.as_slice() {
+            [] => continue,
+            [one] => (Subject::new("zone", one.zone), format!("Zone {} is", one.zone)),
+            all if all.len() == exit.tenants.len() => (exit.subject(), format!("All {} zones are", all.len())),
+            some => (exit.subject(), format!("{} of {} zones are", some.len(), exit.tenants.len())),
+        };
+        let title = format!("{who} in force and not there on exit node {}: VRF or VNet is missing.", exit.name);
+        let finding = unrealised(facts, &exit, &gone, out.finding(subject, title));
+        out.found(finding);
+    }
+}
+
+fn unrealised(facts: &Facts, exit: &Exit<'_>, gone: &[&Tenant<'_>], mut finding: Finding) -> Finding {
+    finding = finding.affects(gone.iter().map(|tenant| tenant.zone));
+    if let Some(links) = &exit.node.links {
+        finding = finding.from(links);
+    }
+    for tenant in gone {
+        for device in exit.missing_devices(tenant) {
+            finding = finding.fact("node.link", exit.at(device), "none");
+        }
+        if let Some(nodes) = limits(facts, tenant.zone).filter(|n| !n.is_empty() && !n.iter().any(|n| n == exit.name)) {
+            finding = finding.fact("zone.nodes", tenant.zone, nodes.join(", "));
+        }
+    }
+    if let Some(zones) = facts.sdn.zones_in_force() {
+        finding = finding.from(zones);
+    }
+    let cause = if apply_partial::broken(facts).contains(exit.name) {
+        Some(apply_partial::RULE.id)
+    } else {
+        node_lags::lagging(facts).iter().any(|(node, _)| *node == exit.name).then_some(node_lags::RULE.id)
+    };
+    finding
+        .caused_by(cause.map(|id| (id, exit.subject())))
+        .next("open-reload-log", 0, format!("look how the last network reload of {} ended", exit.name))
+        .command(format!("pvesh get /nodes/{}/tasks --typefilter srvreload --limit 5", exit.name))
+        .next("reload-node", 2, format!("reload the network of {} alone", exit.name))
+        .command(format!("pvesh set /nodes/{}/network --regenerate-frr 1", exit.name))
 }
 
 fn limits<'a>(facts: &'a Facts, zone: &str) -> Option<&'a Vec<String>> {

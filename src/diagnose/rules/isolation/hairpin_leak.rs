@@ -33,7 +33,9 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
                 let covered = |net| routes.iter().any(|r| r.dst.prefix_len() > 0 && r.dst.contains(net));
                 to.subnets.iter().all(|(_, net)| covered(net))
             };
-            for to in exit.tenants.iter().filter(|to| to.zone != from.zone && !barred(to)) {
+            // What comes back for a zone that the node has not realised finds no way in.
+            let there = |to: &&Tenant<'_>| to.zone != from.zone && exit.realised(to) != Some(false);
+            for to in exit.tenants.iter().filter(there).filter(|to| !barred(to)) {
                 open.entry(from.zone).or_default().push(to.zone);
             }
         }

@@ -1,0 +1,69 @@
+//! `reach` and `check isolation --matrix` of the program itself, against a lab.
+
+#![cfg(feature = "console")]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test stops at the first surprise")]
+
+mod common;
+
+use std::path::PathBuf;
+
+use deevnet_console::lab::perimeter::Release;
+use deevnet_console::lab::{Lab, LabOptions};
+use serde_json::Value;
+
+async fn lab() -> Lab {
+    let options = LabOptions {
+        tenants: Some(2),
+        workloads: Some(1),
+        faults: Vec::new(),
+        seed: 7,
+        clock: common::clock(),
+        program: PathBuf::from(env!("CARGO_BIN_EXE_deevnet-console")),
+        second_half: false,
+        release: Release::default(),
+        dir: None,
+    };
+    Lab::start(options).await.unwrap()
+}
+
+async fn run(lab: &Lab, args: &[&str]) -> (i32, String, String) {
+    let mut command = tokio::process::Command::new(env!("CARGO_BIN_EXE_deevnet-console"));
+    command.arg("--site").arg(lab.dir().join("site.toml")).args(args).env("LC_ALL", "C.UTF-8");
+    let out = command.output().await.unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+    (out.status.code().unwrap(), text(out.stdout), text(out.stderr))
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_address_is_tried_from_the_vrf_and_what_could_not_be_is_unknown() {
+    let lab = lab().await;
+    let (code, text, _) = run(&lab, &["reach", "tdemo", "198.51.100.10:443", "-o", "json"]).await;
+    let found: Value = serde_json::from_str(&text).unwrap();
+    // The lab's node has the routes, and no program that sends from inside a VRF.
+    assert_eq!((code, &found["schema"]), (3, &"deevnet-console/reach/v1".into()), "{found:#}");
+    let from = &found["from"][0];
+    assert_eq!((&from["vrf"], &from["lookup"]["ended"]), (&"vrf_tdemo".into(), &"reached".into()), "{found:#}");
+    assert!(from["lookup"]["text"].as_str().unwrap().contains("table vrf_tdemo"), "{found:#}");
+    assert_eq!((&from["ping"]["ended"], &from["tcp"]["ended"]), (&"unknown".into(), &"unknown".into()), "{found:#}");
+    assert!(found["misses"].as_str().unwrap().contains("guest"), "{found:#}");
+    let (code, text, _) = run(&lab, &["reach", "tdemo", "10.20.130.10"]).await;
+    assert!(code == 3 && text.contains("Invalid argument"), "{code} {text}");
+    let (code, _, said) = run(&lab, &["reach", "nobody", "198.51.100.10"]).await;
+    assert!(code == 3 && said.contains("no subnet in force"), "{code} {said}");
+    let (code, _, said) = run(&lab, &["reach", "tdemo", "example.com"]).await;
+    assert!(code == 2 && said.contains("no IPv4 address"), "{code} {said}");
+    lab.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_matrix_of_tenants_is_markdown() {
+    let lab = lab().await;
+    let (code, text, said) = run(&lab, &["check", "isolation", "--matrix"]).await;
+    let rows = text.lines().filter(|line| line.contains("| dropped by the VRF | Invalid argument |")).count();
+    assert_eq!((code, rows), (0, 2), "{text}{said}");
+    assert!(text.contains("- on a workload of eds, towards tdemo: `ping -c 3 -W 1 10.20.129.10`"), "{text}");
+    lab.fault_on("inter-tenant-leak@tdemo").unwrap();
+    let (code, text, _) = run(&lab, &["check", "isolation", "--matrix"]).await;
+    assert!(code == 1 && text.contains("DELIVERED"), "{code} {text}");
+    lab.shutdown().await;
+}
