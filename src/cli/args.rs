@@ -157,8 +157,8 @@ pub struct CheckArgs {
     /// What is looked at.
     #[arg(value_enum)]
     pub what: CheckKind,
-    /// Only this tenant.
-    #[arg(value_name = "TENANT")]
+    /// Only this tenant, or this workload of it.
+    #[arg(value_name = "TENANT[/WORKLOAD]")]
     pub subject: Option<String>,
     /// Keep the evidence in this directory, which must not exist yet.
     #[arg(long, value_name = "DIR")]
@@ -171,12 +171,20 @@ pub struct CheckArgs {
 /// Kinds of `check`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum CheckKind {
+    /// Whether the console may and can look at all.
+    Access,
+    /// SDN and what nodes made of it.
+    Fabric,
+    /// Machines and their agents.
+    Workload,
     /// From the workload to the internet.
     Egress,
     /// Between tenants, every ordered pair.
     Isolation,
-    /// SDN and what nodes made of it.
-    Fabric,
+    /// Rules, translation and routes of the router.
+    Perimeter,
+    /// Zones, records, forwards, resolvers, updates.
+    Dns,
     /// Everything.
     All,
 }
@@ -186,9 +194,13 @@ impl CheckKind {
     #[must_use]
     pub const fn check(self) -> Check {
         match self {
+            Self::Access => Check::Access,
+            Self::Fabric => Check::Fabric,
+            Self::Workload => Check::Workload,
             Self::Egress => Check::Egress,
             Self::Isolation => Check::Isolation,
-            Self::Fabric => Check::Fabric,
+            Self::Perimeter => Check::Perimeter,
+            Self::Dns => Check::Dns,
             Self::All => Check::All,
         }
     }

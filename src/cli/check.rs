@@ -4,8 +4,7 @@ use std::path::Path;
 
 use super::args::{CheckArgs, Global};
 use super::{Code, Failure, findings, open};
-use crate::diagnose::Report;
-use crate::diagnose::collect::{Sink, Wanted, collect};
+use crate::diagnose::collect::{Sink, Wanted, collect, report};
 use crate::diagnose::evidence::save;
 use crate::inventory::feed::Clients;
 use crate::runtime::clock;
@@ -13,7 +12,7 @@ use crate::runtime::clock;
 /// Runs the verb.
 pub(super) fn run(global: &Global, request: &CheckArgs) -> Result<Code, Failure> {
     let site = open::site(global)?;
-    let wanted = Wanted { check: request.what.check(), tenant: request.subject.clone() };
+    let wanted = Wanted::of(request.what.check(), request.subject.as_deref());
     let evidence = open::runtime()?.block_on(async {
         let clients = Clients::connect(&site).await;
         collect(&site, &clients, &wanted, &Sink::new(clock::system())).await
@@ -21,8 +20,7 @@ pub(super) fn run(global: &Global, request: &CheckArgs) -> Result<Code, Failure>
     if let Some(dir) = &request.save {
         keep(&evidence, dir)?;
     }
-    let report = Report::of(&evidence);
-    findings::show(&mut std::io::stdout(), &report, evidence.at(), request.output)
+    findings::show(&mut std::io::stdout(), &report(&evidence), evidence.at(), request.output)
 }
 
 fn keep(evidence: &crate::diagnose::evidence::Evidence, dir: &Path) -> Result<(), Failure> {

@@ -1,7 +1,6 @@
 //! Exit nodes: two readings with the lookups that decide most faults, probes between them.
 
 use std::net::Ipv4Addr;
-use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::join_all;
@@ -26,7 +25,7 @@ const BETWEEN: Duration = Duration::from_secs(1);
 const OUTSIDE: Ipv4Addr = Ipv4Addr::new(198, 51, 100, 1);
 
 /// Reads all exit nodes side by side.
-pub(super) async fn read(site: &Arc<Site>, clients: &Clients, wanted: &Wanted, legs: &[Leg], sink: &Sink) {
+pub(super) async fn read(site: &Site, clients: &Clients, wanted: &Wanted, legs: &[Leg], sink: &Sink) {
     join_all(clients.exit_nodes.iter().filter_map(|(name, client)| {
         let about = site.exit_nodes.iter().find(|e| e.name == *name)?;
         Some(async move {
@@ -39,7 +38,7 @@ pub(super) async fn read(site: &Arc<Site>, clients: &Clients, wanted: &Wanted, l
     .await;
 }
 
-fn unread(node: &str, line: &str, why: &str, sink: &Sink) {
+pub(super) fn unread(node: &str, line: &str, why: &str, sink: &Sink) {
     let kind = Kind::Command { line: line.to_owned(), exit: None };
     sink.add(node, "exit-node", "txt", kind, String::new(), why.to_owned());
 }
