@@ -29,7 +29,7 @@ const NOT_SERVED: &[(&str, &str)] = &[
     ("get_interface_config", "what the overview tells, from ifconfig"),
     ("get_interface/", "one row of the overview with headings"),
     ("list_port_select_options", "choices of a form"),
-    ("unbound/settings/get", "settings the console does not read"),
+    ("unbound/settings/get", "many more settings than the console reads"),
     ("find_references", "a search over tables"),
 ];
 

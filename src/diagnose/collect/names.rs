@@ -46,7 +46,9 @@ pub(super) fn workloads<'a>(site: &Site, fabric: &'a Fabric, wanted: &Wanted) ->
         let (index, ordinal) = site.numbering.index_of_vmid(vm.vmid).filter(|_| !vm.template)?;
         let subnet = site.numbering.subnet(index);
         let leg = fabric.legs.iter().find(|leg| leg.subnet == subnet)?;
-        let (tenant, label) = (leg.zone.as_str(), vm.name.as_deref()?);
+        let (tenant, name) = (leg.zone.as_str(), vm.name.as_deref()?);
+        // Machines are called TENANT-WORKLOAD.
+        let label = name.strip_prefix(tenant).and_then(|rest| rest.strip_prefix('-')).unwrap_or(name);
         let address = site.numbering.workload_address(index, ordinal)?;
         let workload = Workload { vm, tenant, label, address };
         wanted.has_workload(tenant, label).then_some((ordinal, index, workload))
