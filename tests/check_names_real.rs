@@ -122,6 +122,7 @@ async fn what_is_wrong_with_names_is_named() {
     change(&server, "DELETE", &format!("/zones/{FORWARD}."), "");
     let gone = check(&site, &secrets).await;
     assert!(ids(&gone).contains(&"zone-missing"), "{}", told(&gone));
+    assert!(!gone.unknown.iter().any(|u| u.ids.contains(&"zone-not-served")), "{}", told(&gone));
     server.stop();
     let down = check(&site, &secrets).await;
     assert!(ids(&down).contains(&"auth-down") && !ids(&down).contains(&"resolver-down"), "{}", told(&down));

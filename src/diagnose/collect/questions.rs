@@ -115,3 +115,75 @@ fn line(record: &Record) -> String {
     };
     format!("{}. {} IN {} {data}", record.name, record.ttl, record.kind)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use super::*;
+    use crate::backends::dns::{ExtendedError, Flags, Soa, Strays, Via};
+    use crate::diagnose::facts::Facts;
+
+    fn record(name: &str, kind: RecordType, data: Data) -> Record {
+        Record { name: name.into(), ttl: 60, kind, data }
+    }
+
+    fn answer(rcode: Rcode, answers: Vec<Record>, authority: Vec<Record>) -> Answer {
+        Answer {
+            rcode,
+            flags: Some(Flags { rd: true, ra: true, ..Flags::default() }),
+            answers,
+            authority,
+            additional: Vec::new(),
+            extended: vec![ExtendedError { code: 9, text: "a\nb".into() }],
+            bytes: None,
+            took: Duration::ZERO,
+            via: Via::Udp,
+            strays: Strays::default(),
+        }
+    }
+
+    fn facts(outcome: &Result<Answer, Failure>, unchecked: bool) -> Facts {
+        let sink = Sink::new(Arc::new(|| "2026-11-29T11:03:00Z".parse().expect("a time")));
+        let name = "app.eds.example".parse().expect("a name");
+        keep("192.0.2.1", Some("vrf_eds"), (&name, RecordType::A), unchecked, outcome, &sink);
+        Facts::of(&sink.evidence(None))
+    }
+
+    #[test]
+    fn what_is_kept_is_read_back_as_it_came() {
+        let soa = Soa {
+            mname: String::new(),
+            rname: "nobody.invalid".into(),
+            serial: 7,
+            refresh: 1,
+            retry: 2,
+            expire: 3,
+            minimum: 4,
+        };
+        let answers = vec![
+            record("app.eds.example", RecordType::CNAME, Data::Cname("b.eds.example".into())),
+            record("b.eds.example", RecordType::A, Data::A([10, 20, 130, 10].into())),
+        ];
+        let authority = vec![record("", RecordType::SOA, Data::Soa(soa))];
+        let facts = facts(&Ok(answer(Rcode(17), answers.clone(), authority.clone())), true);
+        let [reply] = facts.dns.replies.as_slice() else { panic!("{:?}", facts.unreadable) };
+        assert_eq!((reply.server.as_str(), reply.asked_from.as_deref()), ("192.0.2.1", Some("vrf_eds")));
+        assert_eq!((&reply.answers, &reply.authority), (&answers, &authority));
+        assert!(reply.is(Rcode(17)) && reply.unchecked && !reply.silent && reply.asks(RecordType::A));
+        assert_eq!(reply.extended, [9]);
+        assert_eq!(reply.flag(|f| f.ra && f.rd && !f.aa), Some(true));
+        // A code without a word of its own.
+        let odd = self::facts(&Ok(answer(Rcode(3000), Vec::new(), Vec::new())), false);
+        assert!(odd.dns.replies.iter().all(|r| r.is(Rcode(3000)) && !r.unchecked), "{:?}", odd.unreadable);
+    }
+
+    #[test]
+    fn silence_is_kept_and_trouble_of_this_host_is_not() {
+        let closed = Failure::Refused { server: "192.0.2.1:53".parse().expect("an address"), via: "udp" };
+        assert!(matches!(facts(&Err(closed), false).dns.replies.as_slice(), [reply] if reply.silent));
+        let local = Failure::Local { what: "no socket", why: String::new() };
+        assert!(facts(&Err(local), false).dns.replies.is_empty());
+    }
+}
