@@ -159,8 +159,8 @@ pub struct CheckArgs {
     /// What is looked at.
     #[arg(value_enum)]
     pub what: CheckKind,
-    /// Only this tenant.
-    #[arg(value_name = "TENANT")]
+    /// Only this tenant, or this workload of it.
+    #[arg(value_name = "TENANT[/WORKLOAD]")]
     pub subject: Option<String>,
     /// Instead of findings the table of every ordered pair of tenants, as Markdown, for a change record.
     #[arg(long)]
@@ -189,12 +189,20 @@ pub struct ReachArgs {
 /// Kinds of `check`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum CheckKind {
+    /// Whether the console may and can look at all.
+    Access,
+    /// SDN and what nodes made of it.
+    Fabric,
+    /// Machines and their agents.
+    Workload,
     /// From the workload to the internet.
     Egress,
     /// Between tenants, every ordered pair.
     Isolation,
-    /// SDN and what nodes made of it.
-    Fabric,
+    /// Rules, translation and routes of the router.
+    Perimeter,
+    /// Zones, records, forwards, resolvers, updates.
+    Dns,
     /// Everything.
     All,
 }
@@ -204,9 +212,13 @@ impl CheckKind {
     #[must_use]
     pub const fn check(self) -> Check {
         match self {
+            Self::Access => Check::Access,
+            Self::Fabric => Check::Fabric,
+            Self::Workload => Check::Workload,
             Self::Egress => Check::Egress,
             Self::Isolation => Check::Isolation,
-            Self::Fabric => Check::Fabric,
+            Self::Perimeter => Check::Perimeter,
+            Self::Dns => Check::Dns,
             Self::All => Check::All,
         }
     }

@@ -7,8 +7,7 @@ use serde_json::json;
 
 use super::args::{CheckArgs, Format, Global};
 use super::{Code, Failure, findings, open, print};
-use crate::diagnose::Report;
-use crate::diagnose::collect::{Sink, Wanted, collect};
+use crate::diagnose::collect::{Sink, Wanted, collect, report};
 use crate::diagnose::evidence::save;
 use crate::diagnose::facts::Facts;
 use crate::diagnose::rules::matrix;
@@ -18,7 +17,7 @@ use crate::runtime::clock;
 /// Runs the verb.
 pub(super) fn run(global: &Global, request: &CheckArgs) -> Result<Code, Failure> {
     let site = open::site(global)?;
-    let wanted = Wanted { check: request.what.check(), tenant: request.subject.clone() };
+    let wanted = Wanted::of(request.what.check(), request.subject.as_deref());
     let evidence = open::runtime()?.block_on(async {
         let clients = Clients::connect(&site).await;
         collect(&site, &clients, &wanted, &Sink::new(clock::system())).await
@@ -26,13 +25,13 @@ pub(super) fn run(global: &Global, request: &CheckArgs) -> Result<Code, Failure>
     if let Some(dir) = &request.save {
         keep(&evidence, dir)?;
     }
-    let facts = Facts::of(&evidence);
-    let report = Report::of_facts(&facts);
+    let report = report(&evidence);
     let out = &mut std::io::stdout();
     if !request.matrix {
         return findings::show(out, &report, evidence.at(), request.output);
     }
-    let pairs: Vec<_> = matrix::pairs(&facts).into_iter().filter(|pair| concerns(pair, request)).collect();
+    let pairs: Vec<_> =
+        matrix::pairs(&Facts::of(&evidence)).into_iter().filter(|pair| concerns(pair, request)).collect();
     match request.output {
         Format::Table => write!(out, "{}", matrix::markdown(&pairs))?,
         format => print::document(out, &json!({ "schema": "deevnet-console/isolation/v1", "pairs": pairs }), format)?,

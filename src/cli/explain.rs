@@ -4,14 +4,13 @@ use std::path::Path;
 
 use super::args::Format;
 use super::{Code, Failure, findings};
-use crate::diagnose::Report;
+use crate::diagnose::collect::report;
 use crate::diagnose::evidence::load;
 
 /// Runs the verb.
 pub(super) fn run(dir: &Path, format: Format) -> Result<Code, Failure> {
     let evidence = load(dir).map_err(|e| Failure::usage(e.to_string(), e.help()))?;
-    let report = Report::of(&evidence);
-    findings::show(&mut std::io::stdout(), &report, evidence.at(), format)
+    findings::show(&mut std::io::stdout(), &report(&evidence), evidence.at(), format)
 }
 
 #[cfg(test)]

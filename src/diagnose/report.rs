@@ -1,12 +1,12 @@
 //! From what the rules said to a report: consequences under their cause, one line a missing input, the headline first.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
 use super::evidence::Evidence;
 use super::facts::{Facts, Unreadable};
-use super::finding::{Finding, Key, Severity, Subject, Unknown};
+use super::finding::{Finding, Key, Layer, Severity, Subject, Unknown};
 use super::rules::{self, Out, Said};
 
 /// What a diagnosis says.
@@ -150,6 +150,34 @@ fn grouped(all: Vec<Unknown>, facts: &Facts) -> Vec<Unknown> {
 }
 
 impl Report {
+    /// What it says of one layer: its findings and their causes, and where something is unknown what access has to do
+    /// with it.
+    #[must_use]
+    pub fn within(mut self, layer: Layer) -> Self {
+        let own = |id: &str| rules::rule(id).is_some_and(|rule| rule.layer == layer || rule.layer == Layer::Access);
+        self.unknown.retain_mut(|unknown| {
+            // What could not be read has no ids, and is nobody's.
+            let nobodys = unknown.ids.is_empty();
+            unknown.ids.retain(|id| own(id));
+            nobodys || !unknown.ids.is_empty()
+        });
+        let explains = !self.unknown.is_empty();
+        let mut kept: BTreeSet<Key> = BTreeSet::new();
+        let causes: BTreeMap<Key, Key> =
+            self.findings.iter().filter_map(|f| Some((f.key(), f.caused_by.clone()?))).collect();
+        for finding in &self.findings {
+            if finding.layer == layer || (explains && finding.layer == Layer::Access) {
+                let mut at = Some(finding.key());
+                while let Some(key) = at.filter(|key| kept.insert(key.clone())) {
+                    at = causes.get(&key).cloned();
+                }
+            }
+        }
+        self.findings.retain(|finding| kept.contains(&finding.key()));
+        self.passed.retain(|passed| rules::rule(passed.id).is_some_and(|rule| rule.layer == layer));
+        self
+    }
+
     /// The worst severity found.
     #[must_use]
     pub fn worst(&self) -> Option<Severity> {

@@ -1,7 +1,6 @@
 //! Exit nodes: two readings with the lookups that decide most faults, probes between them.
 
 use std::net::{IpAddr, Ipv4Addr};
-use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::join_all;
@@ -31,7 +30,7 @@ const SMALL: u16 = 548;
 const HEADERS: u16 = 28;
 
 /// Reads all exit nodes side by side.
-pub(super) async fn read(site: &Arc<Site>, clients: &Clients, wanted: &Wanted, legs: &[Leg], sink: &Sink) {
+pub(super) async fn read(site: &Site, clients: &Clients, wanted: &Wanted, legs: &[Leg], sink: &Sink) {
     join_all(clients.exit_nodes.iter().filter_map(|(name, client)| {
         let about = site.exit_nodes.iter().find(|e| e.name == *name)?;
         Some(async move {

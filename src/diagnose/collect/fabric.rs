@@ -4,52 +4,51 @@ use std::sync::Arc;
 
 use futures_util::future::join_all;
 
-use super::{Leg, Sink};
+use super::{Fabric, Leg, Sink};
 use crate::backends::proxmox::model::{Sdn, Subnet, Vnet, Zone};
 use crate::backends::proxmox::{Client, View};
-use crate::diagnose::evidence::{Ended, Http, Kind};
 use crate::inventory::feed::Clients;
 use crate::site::Site;
 
-/// Reads the fabric; the legs are what an exit node is asked about. A part that fails is an item that says so.
-pub(super) async fn read(site: &Arc<Site>, clients: &Clients, sink: &Sink) -> Vec<Leg> {
+/// Reads the fabric: what is asked of everybody else follows from it. A part that fails is an item that says so.
+pub(super) async fn read(site: &Arc<Site>, clients: &Clients, sink: &Sink) -> Fabric {
     let node = &site.proxmox.node;
     let client = match &clients.proxmox {
         Ok(client) => client.recorded(sink.recorder(node)),
         Err(why) => {
-            let ended = Ended { status: 0, reason: why.text.clone() };
             for request in ["GET /api2/json/cluster/sdn/zones?running=1", "GET /api2/json/cluster/resources"] {
-                if let Some(http) = Http::parse(request, ended.clone()) {
-                    let slug = http.path.clone();
-                    sink.add(node, &slug, "json", Kind::Http(http), String::new(), String::new());
-                }
+                sink.unanswered(node, request, &why.text);
             }
-            return Vec::new();
+            return Fabric::default();
         }
     };
     // First and alone: with a wrong token it is one refusal, not twenty.
     if client.permissions().await.is_err() && client.version().await.is_err() {
         drop(client.zones(View::Running).await);
-        return Vec::new();
+        return Fabric::default();
     }
-    let (zones, vnets, ..) = tokio::join!(
+    let (zones, vnets, resources, ..) = tokio::join!(
         client.zones(View::Running),
         client.vnets(View::Running),
+        client.resources(),
         client.zones(View::Pending),
         client.vnets(View::Pending),
         client.controllers(View::Pending),
         client.fabrics(View::Pending),
         client.cluster_status(),
-        client.resources(),
         client.nodes(),
         client.cluster_tasks(),
         client.node_zones(node),
     );
-    let (Ok(zones), Ok(vnets)) = (zones, vnets) else { return Vec::new() };
-    let subnets = join_all(vnets.iter().filter_map(of_vnet).map(|vnet| subnets(&client, vnet))).await;
+    let vms = resources.map(|all| all.vms).unwrap_or_default();
+    let (Ok(zones), Ok(vnets)) = (zones, vnets) else { return Fabric { legs: Vec::new(), vms } };
+    Fabric { legs: legs(&client, &zones, &vnets).await, vms }
+}
+
+async fn legs(client: &Client, zones: &[Sdn<Zone>], vnets: &[Sdn<Vnet>]) -> Vec<Leg> {
+    let subnets = join_all(vnets.iter().filter_map(of_vnet).map(|vnet| subnets(client, vnet))).await;
     let evpn: Vec<&Zone> = zones.iter().filter_map(Sdn::current).filter(|z| z.kind == "evpn").collect();
     join_all(evpn.iter().flat_map(|zone| {
-        let client = &client;
         zone.exit_nodes.iter().map(move |exit| async move {
             drop(tokio::join!(client.ip_vrf(exit, &zone.zone), client.zone_content(exit, &zone.zone)));
         })

@@ -81,8 +81,8 @@ pub struct Target {
 
 /// Tries `target` from every exit node of its tenant, side by side; empty where the tenant has no subnet in force.
 pub async fn reach(site: &Arc<Site>, clients: &Clients, target: &Target, sink: &Sink) -> Vec<From> {
-    let legs = fabric::read(site, clients, sink).await;
-    let Some(leg) = legs.iter().find(|leg| leg.zone == target.tenant) else { return Vec::new() };
+    let fabric = fabric::read(site, clients, sink).await;
+    let Some(leg) = fabric.legs.iter().find(|leg| leg.zone == target.tenant) else { return Vec::new() };
     let tried = leg.exits.iter().map(|name| async move {
         let about = site.exit_nodes.iter().find(|exit| exit.name == *name);
         let client = clients.exit_nodes.iter().find(|(exit, _)| exit == name).map(|(_, client)| client);

@@ -73,6 +73,20 @@ impl Sink {
         items.push(Item { file, from: from.to_owned(), kind, at: Some(at), body, stderr, empty });
     }
 
+    /// Adds `request`, which nobody could be asked, or was not answered, and why.
+    pub fn unanswered(&self, from: &str, request: &str, why: &str) {
+        if let Some(http) = Http::parse(request, Ended { status: 0, reason: why.to_owned() }) {
+            let slug = http.path.clone();
+            self.add(from, &slug, "json", Kind::Http(http), String::new(), String::new());
+        }
+    }
+
+    /// The clock that items are dated by.
+    #[must_use]
+    pub fn clock(&self) -> &Clock {
+        &self.clock
+    }
+
     /// Adds a text under a name of its own.
     pub fn put(&self, file: &str, from: &str, kind: Kind, body: String) {
         let at = (self.clock)();

@@ -14,6 +14,8 @@ pub use isolation::matrix;
 use super::facts::{Facts, Sourced};
 use super::finding::{Finding, Layer, Severity, Subject, Unknown};
 
+pub(super) use dns::server_name;
+
 /// One rule, which is also its entry in the catalogue.
 pub struct Rule {
     /// Stable id, also of the lab's fault where there is one.

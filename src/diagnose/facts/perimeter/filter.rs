@@ -189,7 +189,7 @@ fn hits(item: &Item, facts: &mut Facts) -> Taken {
 
 fn rules(item: &Item, facts: &mut Facts) -> Taken {
     let rows = listed(item, &["firewall/filter/searchrule"]);
-    read(rows, |rows| facts.perimeter.rules = Some(Sourced::new(rows.iter().map(rule).collect(), item)))
+    read(rows, |rows| gather(&mut facts.perimeter.rules, rows.iter().map(rule).collect(), item))
 }
 
 fn nat(item: &Item, facts: &mut Facts) -> Taken {
@@ -202,7 +202,19 @@ fn nat(item: &Item, facts: &mut Facts) -> Taken {
         port: text(row, "destination_port").filter(|p| !p.is_empty() && p != "any"),
     };
     let rows = listed(item, &["firewall/sourcenat/searchrule"]);
-    read(rows, |rows| facts.perimeter.nat = Some(Sourced::new(rows.iter().map(rule).collect(), item)))
+    read(rows, |rows| gather(&mut facts.perimeter.nat, rows.iter().map(rule).collect(), item))
+}
+
+/// Puts rows in place of an earlier reading, or behind them where they are a further page, or of another search.
+fn gather<T>(slot: &mut Option<Sourced<Vec<T>>>, rows: Vec<T>, item: &Item) {
+    let sent = item.http().and_then(|http| http.sent.as_deref());
+    let sent: Row = sent.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
+    let searched = text(&sent, "searchPhrase").is_some_and(|phrase| !phrase.is_empty());
+    let further = searched || number(&sent, "current").is_some_and(|page| page > 1);
+    match slot.as_mut().filter(|_| further) {
+        Some(have) => have.value.extend(rows),
+        None => *slot = Some(Sourced::new(rows, item)),
+    }
 }
 
 /// Both forms of the answer: with `subsystems`, and the flat one up to 24.7.
@@ -261,7 +273,7 @@ fn states(item: &Item, facts: &mut Facts) -> Taken {
         }
     };
     let rows = listed(item, &["diagnostics/firewall/querystates"]);
-    read(rows, |rows| facts.perimeter.states = Some(Sourced::new(rows.iter().map(state).collect(), item)))
+    read(rows, |rows| gather(&mut facts.perimeter.states, rows.iter().map(state).collect(), item))
 }
 
 fn log(item: &Item, facts: &mut Facts) -> Taken {

@@ -4,6 +4,7 @@ use super::super::{Out, Rule};
 use super::without;
 use crate::backends::dns::Rcode;
 use crate::diagnose::facts::Facts;
+use crate::diagnose::facts::dns::Reply;
 use crate::diagnose::facts::perimeter::resolver::Forward;
 use crate::diagnose::finding::{Layer, Severity, Subject};
 
@@ -26,9 +27,13 @@ pub static RULE: Rule = Rule {
     judge,
 };
 
-/// A row that cannot be meant: the port is that of plain DNS, or the server answers plain DNS with authority.
+/// A row that cannot be meant: the port is that of plain DNS, the server answers plain DNS with authority, or names
+/// fail by way of it for which the site's own server answers plain DNS.
 fn is_wrong(row: &Forward, facts: &Facts) -> bool {
-    let plain = facts.dns.authorities().contains(row.server.as_str());
+    let own = facts.site.as_ref().and_then(|site| site.powerdns.as_ref()).map(|dns| super::server_name(dns.dns));
+    let answers = |reply: &Reply| facts.dns.at_source(reply).is_some_and(|r| Some(&r.server) == own.as_ref());
+    let mut failing = facts.dns.resolved().filter(|r| r.is(Rcode::SERVFAIL) && row.covers(r.name.as_str()));
+    let plain = facts.dns.authorities().contains(row.server.as_str()) || failing.any(answers);
     row.enabled && row.kind == "dot" && !row.domain.is_empty() && (row.port == Some(53) || plain)
 }
 

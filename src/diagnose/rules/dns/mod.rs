@@ -111,7 +111,8 @@ fn authority_of(facts: &Facts, reply: Option<&Reply>, zone: &str) -> Option<Stri
 fn authorities(facts: &Facts) -> Vec<String> {
     let spoke = facts.dns.authorities().into_iter().map(str::to_owned);
     let named = rows(facts).filter(|row| !row.domain.is_empty()).map(|row| row.server.clone());
-    let mut all: Vec<String> = spoke.chain(named).collect();
+    let own = facts.site.as_ref().and_then(|site| site.powerdns.as_ref()).map(|dns| server_name(dns.dns));
+    let mut all: Vec<String> = spoke.chain(named).chain(own).collect();
     all.sort();
     all.dedup();
     all
@@ -122,10 +123,16 @@ fn resolvers(facts: &Facts) -> Vec<String> {
     let spoke = facts.dns.resolvers().into_iter().map(str::to_owned);
     let own = facts.perimeter.interfaces.iter().flat_map(|all| all.value.iter());
     let own = own.filter(|i| !i.outside).filter_map(|i| i.net).map(|net| net.addr().to_string());
-    let mut all: Vec<String> = spoke.chain(own).collect();
+    let meant = facts.site.as_ref().and_then(|site| site.resolvers.as_ref()).map(|of| of.perimeter.to_string());
+    let mut all: Vec<String> = spoke.chain(own).chain(meant).collect();
     all.sort();
     all.dedup();
     all
+}
+
+/// A server as answers of it are kept: its address, with the port where that is another than usual.
+pub(in crate::diagnose) fn server_name(at: std::net::SocketAddr) -> String {
+    if at.port() == 53 { at.ip().to_string() } else { at.to_string() }
 }
 
 /// A zone as PowerDNS names it.

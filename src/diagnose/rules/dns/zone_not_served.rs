@@ -34,6 +34,10 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
     for reply in facts.dns.replies.iter().filter(|r| r.is(Rcode::REFUSED) && !resolvers.contains(r.server.as_str())) {
         let zone = zone_of(facts, reply.name.as_str());
         let Some(head) = facts.powerdns.head(&super::named(&zone)) else {
+            // The list says that it is not there, which is another rule's.
+            if facts.powerdns.has(&super::named(&zone)) == Some(false) {
+                continue;
+            }
             let why = facts.calls.why(Api::PowerDns, "servers/*/zones/*");
             // Whether it is of PowerDNS at all only PowerDNS can say.
             if facts.powerdns.settings.is_some() {

@@ -1,0 +1,174 @@
+//! `check` against the lab: a healthy site, each fault by its own id, bundles that are judged like the site.
+#![cfg(feature = "console")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stderr,
+    clippy::indexing_slicing,
+    reason = "a test that cannot go on must fail, and tells what it saw"
+)]
+
+mod common;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use base64::Engine as _;
+use deevnet_console::diagnose::Report;
+use deevnet_console::diagnose::collect::{Check, Sink, Wanted, collect, report};
+use deevnet_console::diagnose::evidence::{Evidence, load, save};
+use deevnet_console::diagnose::finding::{Layer, Severity};
+use deevnet_console::diagnose::rules;
+use deevnet_console::inventory::feed::Clients;
+use deevnet_console::lab::Lab;
+use deevnet_console::lab::faults;
+use deevnet_console::site::Site;
+
+async fn lab() -> (Lab, Arc<Site>) {
+    let lab = common::lab_of(Some(2), Some(2), common::clock(), true).await;
+    let site = common::site(&lab, |text| text);
+    (lab, site)
+}
+
+async fn evidence(site: &Arc<Site>, check: Check, subject: Option<&str>) -> Evidence {
+    let clients = Clients::connect(site).await;
+    collect(site, &clients, &Wanted::of(check, subject), &Sink::new(common::clock())).await
+}
+
+fn told(report: &Report) -> String {
+    let findings = report.findings.iter().map(|f| {
+        let cause = f.caused_by.as_ref().map(|(id, _)| format!(" <- {id}")).unwrap_or_default();
+        format!("{:?} {} {:?} {}{cause}", f.severity, f.id, f.subject.name, f.title)
+    });
+    let unknown = report.unknown.iter().map(|u| format!("unknown {} ({:?}) {:?}", u.missing, u.why, u.ids));
+    findings.chain(unknown).collect::<Vec<_>>().join("\n")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_healthy_site_has_nothing_to_say() {
+    let (lab, site) = lab().await;
+    let evidence = evidence(&site, Check::All, None).await;
+    let report = report(&evidence);
+    let loud = report.findings.iter().any(|f| f.severity > Severity::Info);
+    assert!(!loud && report.unknown.is_empty(), "{}", told(&report));
+    lab.shutdown().await;
+}
+
+/// Faults of the lab whose id is a rule's and which a live check does not name, and why.
+const NOT_SEEN: &[(&str, &str)] = &[
+    ("transit-mtu", "no large packet is sent beyond the gateway"),
+    ("perimeter-drop", "no packet is sent beyond the gateway"),
+    ("vnet-missing", "in the lab it is a reload that failed: apply-partial says so"),
+    ("workload-down", "nobody is looked for on the bridge; that the machine is stopped is workload-stopped"),
+    ("lock-held", "reads do not show who holds the lock, and nothing is written"),
+    ("token-expired", "the lab's is a token of a first boot, the rule's one of Proxmox VE"),
+];
+
+/// Those that are named beside something that comes first: what is worth knowing by its reach, and a node that the
+/// cluster does not reach either.
+const BESIDE: &[&str] = &["snat-duplicate", "exit-node-unreachable"];
+
+/// Ids of `report`, consequences and what is worth knowing too.
+fn ids(report: &Report) -> BTreeSet<&'static str> {
+    report.findings.iter().map(|f| f.id).collect()
+}
+
+/// Where `id` stands: at the top, under it, or beside something else; `None` = nowhere.
+fn place(report: &Report, id: &str) -> Option<String> {
+    let headline = report.headline()?;
+    let mut at = report.findings.iter().find(|f| f.id == id)?;
+    for _ in 0..report.findings.len() {
+        if at.key() == headline.key() {
+            return Some(if at.id == id { "headline" } else { "under the headline" }.to_owned());
+        }
+        let Some(cause) = report.findings.iter().find(|f| Some(f.key()) == at.caused_by) else { break };
+        at = cause;
+    }
+    Some(format!("beside {}", headline.id))
+}
+
+/// Switched on it is named, switched off it is gone: each fault of the lab that a rule is for.
+#[tokio::test(flavor = "multi_thread")]
+async fn each_fault_is_named_while_it_is_on() {
+    let (lab, site) = lab().await;
+    let both: Vec<&str> = faults::specs().map(|spec| spec.id).filter(|id| rules::rule(id).is_some()).collect();
+    let healthy = ids(&report(&evidence(&site, Check::All, None).await));
+    let mut bad = Vec::new();
+    for id in both.into_iter() {
+        let excused = NOT_SEEN.iter().any(|(known, _)| *known == id);
+        lab.fault_on(id).unwrap();
+        let on = report(&evidence(&site, Check::All, None).await);
+        lab.fault_off(id).unwrap();
+        let place = place(&on, id);
+        eprintln!("{id:28} {}", place.as_deref().unwrap_or("not seen"));
+        let beside = BESIDE.contains(&id) && place.is_some();
+        if place.is_some_and(|at| beside || at.ends_with("headline")) == excused {
+            bad.push(format!("{id}:\n{}", told(&on)));
+        }
+    }
+    let off = report(&evidence(&site, Check::All, None).await);
+    assert!(ids(&off) == healthy && off.unknown.is_empty(), "all off: {}", told(&off));
+    assert!(bad.is_empty(), "{}", bad.join("\n\n"));
+    lab.shutdown().await;
+}
+
+/// A bundle says what the site said, of every check, and so does its second reading.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_bundle_is_judged_like_the_site() {
+    let (lab, site) = lab().await;
+    for fault in ["zone-missing", "rebind-filtered@eds", "perimeter-leak", "frr-down", "wrong-workload-resolver"] {
+        lab.fault_on(fault).unwrap();
+    }
+    let dir = tempfile::tempdir().unwrap();
+    for check in Check::ALL {
+        for subject in [None, Some("tdemo"), Some("eds/app")] {
+            let evidence = evidence(&site, check, subject).await;
+            let live = report(&evidence);
+            let at = dir.path().join(Wanted::of(check, subject).question().replace(['/', ' '], "-"));
+            save(&evidence, &at).unwrap();
+            let kept = report(&load(&at).unwrap());
+            assert_eq!(told(&live), told(&kept), "{check:?} {subject:?}");
+            assert_eq!(live, kept, "{check:?} {subject:?}");
+            if let Some(layer) = check.layer() {
+                let strange = |f: &&deevnet_console::diagnose::finding::Finding| {
+                    let causes = live.findings.iter().any(|g| g.caused_by.as_ref() == Some(&f.key()));
+                    f.layer != layer && f.layer != Layer::Access && !causes
+                };
+                assert!(!live.findings.iter().any(|f| strange(&f)), "{check:?}: {}", told(&live));
+            }
+        }
+    }
+    lab.shutdown().await;
+}
+
+/// Where secrets come from and what they are is in no file and no line.
+#[tokio::test(flavor = "multi_thread")]
+async fn no_secret_is_kept_or_told() {
+    let (lab, site) = lab().await;
+    let mut secrets = Vec::new();
+    for file in ["proxmox-token", "powerdns-key", "opnsense-key", "opnsense-secret", "bootstrap-credential"] {
+        let text = std::fs::read_to_string(lab.dir().join(file)).unwrap();
+        secrets.push(text.trim().rsplit('=').next().unwrap().to_owned());
+    }
+    let encoded = |bytes: &Vec<u8>| base64::engine::general_purpose::STANDARD.encode(bytes);
+    secrets.extend(lab.world().names.keys.values().map(|key| encoded(&key.secret)));
+    assert!(secrets.len() > 6 && secrets.iter().all(|s| s.len() >= 8), "{}", secrets.len());
+    for fault in ["", "dns-api-auth", "fw-auth", "pve-auth"] {
+        if !fault.is_empty() {
+            lab.fault_on(fault).unwrap();
+        }
+        let evidence = evidence(&site, Check::All, None).await;
+        let dir = tempfile::tempdir().unwrap();
+        save(&evidence, dir.path()).unwrap();
+        let mut texts = vec![told(&report(&evidence)), format!("{:?}", report(&evidence))];
+        for file in std::fs::read_dir(dir.path()).unwrap() {
+            texts.push(std::fs::read_to_string(file.unwrap().path()).unwrap());
+        }
+        assert!(texts.len() > 5, "{fault}: {} files", texts.len());
+        for (n, secret) in secrets.iter().enumerate() {
+            assert!(!texts.iter().any(|text| text.contains(secret.as_str())), "{fault}: secret {n} is told");
+        }
+    }
+    lab.shutdown().await;
+}
