@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::args::{CheckArgs, Global};
 use super::{Code, Failure, findings, open};
+use crate::console::widgets::format::plural;
 use crate::diagnose::Report;
 use crate::diagnose::collect::{Sink, Wanted, collect};
 use crate::diagnose::evidence::save;
@@ -21,8 +22,18 @@ pub(super) fn run(global: &Global, request: &CheckArgs) -> Result<Code, Failure>
     if let Some(dir) = &request.save {
         keep(&evidence, dir)?;
     }
-    let report = Report::of(&evidence);
+    let report = concerning(Report::of(&evidence), request.subject.as_deref());
     findings::show(&mut std::io::stdout(), &report, evidence.at(), request.output)
+}
+
+/// What of `report` concerns `tenant`.
+fn concerning(report: Report, tenant: Option<&str>) -> Report {
+    let Some(tenant) = tenant else { return report };
+    let (mine, others) = report.about(tenant);
+    if others > 0 {
+        open::note(&format!("{} about other tenants left out", plural(others, "finding")));
+    }
+    mine
 }
 
 fn keep(evidence: &crate::diagnose::evidence::Evidence, dir: &Path) -> Result<(), Failure> {

@@ -140,7 +140,7 @@ pub fn push(model: &mut Model, screen: Screen) {
         Screen::Fabric => Focus::Pane(ListId::Members),
         Screen::Activity => Focus::Pane(ListId::Tasks),
         Screen::Sources => Focus::Pane(ListId::Sources),
-        Screen::Text { .. } | Screen::Resolve { .. } => model.focus,
+        Screen::Text { .. } | Screen::Resolve { .. } | Screen::Diagnose { .. } | Screen::Finding { .. } => model.focus,
     };
     if model.stack.len() >= DEPTH {
         model.stack.remove(1);

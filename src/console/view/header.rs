@@ -139,6 +139,11 @@ fn path(model: &Model) -> Vec<String> {
             let name = model.question.as_ref().map(|q| q.found.target.name.to_string());
             ["Diagnose".into(), "resolve".into()].into_iter().chain(name).collect()
         }
+        Screen::Diagnose { .. } => diagnose(model),
+        Screen::Finding { key, json, .. } => {
+            let tail = json.then(|| "JSON".to_owned());
+            diagnose(model).into_iter().chain(key.as_ref().map(|(id, _)| (*id).to_owned())).chain(tail).collect()
+        }
         Screen::Text { subject, form, .. } => {
             let form = match form {
                 TextForm::Describe => "description",
@@ -150,6 +155,13 @@ fn path(model: &Model) -> Vec<String> {
             path
         }
     }
+}
+
+fn diagnose(model: &Model) -> Vec<String> {
+    let inquiry = model.inquiry.as_ref();
+    let what = inquiry.map(|i| crate::console::findings::word(i.check).to_owned());
+    let whose = inquiry.and_then(|i| i.tenant.as_ref()).map(ToString::to_string);
+    std::iter::once("Diagnose".to_owned()).chain(what).chain(whose).collect()
 }
 
 /// Faults, warnings and pending edits of the site; a source without current data, or that keeps parts back, is named as
