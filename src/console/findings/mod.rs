@@ -20,7 +20,7 @@ use super::resolve::{Probe, conclude, remember};
 use super::{nav, widgets::format};
 use crate::diagnose::Report;
 use crate::diagnose::collect::Check;
-use crate::diagnose::finding::{Finding, Key};
+use crate::diagnose::finding::{Finding, Key, Severity};
 use crate::diagnose::path::{Path, State};
 use crate::inventory::{Class, ObjectId};
 
@@ -132,6 +132,12 @@ impl Inquiry {
         head.iter().chain(all.iter().take(start)).chain(all.iter().skip(end)).collect()
     }
 
+    /// How many findings are of `severity`.
+    #[must_use]
+    pub fn count(&self, severity: Severity) -> usize {
+        self.found().map_or(0, |found| found.report.findings.iter().filter(|f| f.severity == severity).count())
+    }
+
     /// What it is called: `check egress of eds`.
     #[must_use]
     pub fn name(&self) -> String {
@@ -217,7 +223,7 @@ fn note(model: &mut Model, report: &Report, tenant: Option<Arc<str>>, at: Timest
 #[must_use]
 pub fn sentence(inquiry: &Inquiry, now: Timestamp) -> (Class, String) {
     let found = match &inquiry.came {
-        Came::Awaited => return (Class::Progress, format!("asking … {}s", inquiry.waited(now))),
+        Came::Awaited => return (Class::Progress, format!("asking · {}s", inquiry.waited(now))),
         Came::Stopped => return (Class::Info, "given up by you: nothing is known of it".to_owned()),
         Came::Failed(why) => return (Class::Unknown, why.clone()),
         Came::Found(found) => found,
@@ -226,9 +232,7 @@ pub fn sentence(inquiry: &Inquiry, now: Timestamp) -> (Class, String) {
     let not_run = path.as_ref().map_or(0, |path| path.count(State::NotRun));
     let legs = if not_run > 0 { format!(" · {} not run here", format::plural(not_run, "leg")) } else { String::new() };
     match inquiry.headline() {
-        Some(first) if first.severity > crate::diagnose::finding::Severity::Info => {
-            (severity(first.severity), first.title.clone())
-        }
+        Some(first) if first.severity > Severity::Info => (severity(first.severity), first.title.clone()),
         _ if !found.report.unknown.is_empty() => {
             let inputs = format::plural(found.report.unknown.len(), "input");
             (Class::Unknown, format!("nothing found, but {inputs} missing{legs}"))
@@ -238,6 +242,22 @@ pub fn sentence(inquiry: &Inquiry, now: Timestamp) -> (Class, String) {
             let passed = format::plural(found.report.passed.len(), "check");
             (Class::Fine, format!("nothing found · {passed} passed{legs}"))
         }
+    }
+}
+
+/// The headline in short: its id, on what, and how many findings there are; else the sentence.
+#[must_use]
+pub fn short(inquiry: &Inquiry, now: Timestamp) -> (Class, String) {
+    let (class, text) = sentence(inquiry, now);
+    match inquiry.headline().filter(|f| f.severity > Severity::Info) {
+        Some(first) => {
+            let (faults, warnings) = (inquiry.count(Severity::Fault), inquiry.count(Severity::Warning));
+            let faults = (faults > 0).then(|| format::plural(faults, "fault"));
+            let counts = faults.into_iter().chain((warnings > 0).then(|| format::plural(warnings, "warning")));
+            let counts = counts.collect::<Vec<_>>().join(", ");
+            (class, format!("{} on {} {} · {counts}", first.id, first.subject.kind, first.subject.name))
+        }
+        None => (class, text),
     }
 }
 

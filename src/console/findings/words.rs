@@ -72,7 +72,7 @@ pub fn seen(leg: &Judged<'_>) -> String {
             Some(missing) => format!("missing: {}", missing.missing),
             None => "a finding that may be another tenant's".to_owned(),
         },
-        State::Pass => format!("not {}", leg.passed.join(", not ")),
+        State::Pass => format!("none of {}", leg.passed.join(", ")),
         State::NotRun => format!("needs {}", leg.leg.needs),
     }
 }

@@ -3,7 +3,7 @@
 use ratatui::layout::Rect;
 
 use super::text;
-use crate::console::findings::{self, Came, Found, Inquiry, result, seen, severity};
+use crate::console::findings::{self, Came, Inquiry, result, seen, severity};
 use crate::console::list::Cell;
 use crate::console::model::Screen;
 use crate::console::theme::Role;
@@ -35,7 +35,9 @@ pub fn draw(canvas: &mut Canvas<'_>, ctx: &Ctx<'_>, area: Rect) {
         return;
     };
     let right = match &inquiry.came {
-        Came::Found(found) => format!("collected {}", found.at.strftime("%H:%M:%SZ")),
+        Came::Found(found) => {
+            format!("collected {} in {:.1}s", found.at.strftime("%H:%M:%SZ"), found.took.as_secs_f64())
+        }
         _ => format!("asked {}", inquiry.asked.strftime("%H:%M:%SZ")),
     };
     let title = match (&inquiry.tenant, inquiry.path()) {
@@ -76,7 +78,7 @@ impl Page<'_, '_> {
         let mut rows = self.folded(&[self.canvas.glyph(class), Bit::text(" ")], &text, Role::Title);
         let Some(found) = self.inquiry.found() else { return (rows, None) };
         let path = self.inquiry.path();
-        rows.push(vec![Bit::muted(format!("  {}", self.about(found, path.as_ref())))]);
+        rows.extend(self.about(path.as_ref()).map(|text| vec![Bit::muted(format!("  {text}"))]));
         if let Some(path) = &path {
             let broken = path.broken().map(|(n, _)| n);
             rows.push(self.head());
@@ -104,20 +106,19 @@ impl Page<'_, '_> {
         (rows, cursor)
     }
 
-    /// Reach, leg, time taken, danger of the first step.
-    fn about(&self, found: &Found, path: Option<&Path<'_>>) -> String {
-        let took = format!("{:.1}s", found.took.as_secs_f64());
-        let Some(first) = self.inquiry.headline() else { return format!("Checked in {took}.") };
+    /// Reach, leg, and the danger of the first step; nothing where nothing was found.
+    fn about(&self, path: Option<&Path<'_>>) -> Option<String> {
+        let first = self.inquiry.headline()?;
+        let reach = first.affects.len();
+        let tenants = first.affects.iter().all(|who| self.ctx.inv().tenant(who).is_some());
         let mut out = Vec::new();
-        if !first.affects.is_empty() {
-            out.push(format!("Affects {}.", plural(first.affects.len(), "object")));
-        }
-        out.push(match path.and_then(|path| Some((path.broken()?.0, path.legs.len()))) {
-            Some((leg, all)) => format!("Found at leg {leg} of {all} in {took}."),
-            None => format!("Found in {took}."),
-        });
+        out.extend(
+            (reach > 0).then(|| format!("Affects {}.", plural(reach, if tenants { "tenant" } else { "object" }))),
+        );
+        let broken = path.and_then(|path| Some((path.broken()?.0, path.legs.len())));
+        out.extend(broken.map(|(leg, all)| format!("Found at leg {leg} of {all}.")));
         out.extend(first.next.first().map(|next| format!("Danger of the next step: {}.", next.danger)));
-        out.join(" ")
+        (!out.is_empty()).then(|| out.join(" "))
     }
 
     fn columns(&self) -> (Vec<u16>, u16) {

@@ -35,7 +35,7 @@ fn sentence(ctx: &Ctx<'_>) -> (Class, String, String) {
     }
     if let (Screen::Diagnose { .. } | Screen::Finding { .. }, Some(inquiry)) = (ctx.model.screen(), &ctx.model.inquiry)
     {
-        let (class, text) = crate::console::findings::sentence(inquiry, ctx.model.now);
+        let (class, text) = crate::console::findings::short(inquiry, ctx.model.now);
         let opens = matches!(ctx.model.screen(), Screen::Diagnose { .. }) && inquiry.headline().is_some();
         let key = if opens { format!("{} opens it", ctx.key("open")) } else { String::new() };
         return (class, text, key);
