@@ -132,6 +132,10 @@ pub fn push(model: &mut Model, screen: Screen) {
     if *model.screen() == screen {
         return;
     }
+    if model.follow_at.is_some() {
+        // Whoever comes back finds the board of the row that was left.
+        follow_now(model);
+    }
     let focus = match &screen {
         Screen::Tenants => Focus::Rail,
         Screen::Board { .. } => Focus::Pane(model.tab),

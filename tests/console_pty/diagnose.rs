@@ -38,8 +38,8 @@ fn x_shows_which_leg_is_broken_and_the_board_keeps_the_verdict() {
     pty.wait_for("nothing found");
     assert!(!pty.text().contains("✗ fail"), "{}", pty.text());
     pty.press("ga", "check egress of eds");
-    pty.press("gt", "egress ✓");
-    pty.press("j", "egress ✗");
+    pty.press("gt", "egress ✗");
+    pty.press("k", "egress ✓");
     leave(pty);
     runtime.block_on(lab.shutdown());
 }

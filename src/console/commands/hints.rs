@@ -112,6 +112,10 @@ fn on_screen(model: &Model) -> Vec<Wish> {
     let ready = |(line, _): &Wish| super::parse(line).is_ok_and(|(c, _)| c.availability(model).reason().is_none());
     out.retain(ready);
     if out.len() > MOST {
+        // Whoever sees several panes tries this key first.
+        out.retain(|(line, _)| *line != "next-pane");
+    }
+    if out.len() > MOST {
         // Help stays: it has the rest.
         let help = out.pop();
         out.truncate(MOST - 1);

@@ -104,6 +104,8 @@ fn x_checks_the_tenant_under_the_cursor() {
     let mut m = given((120, 40));
     press(&mut m, "j");
     assert_eq!(asked(&press(&mut m, "x")), [(1, Check::Egress, Some("eds"))]);
+    press(&mut m, "g t");
+    assert_eq!(m.board.as_deref(), Some("eds"), "left before the board had followed");
     press(&mut m, "g f");
     assert_eq!(asked(&press(&mut m, "x")), [(2, Check::Fabric, None)]);
     press(&mut m, "g a");
