@@ -167,6 +167,8 @@ pub struct Path<'r> {
     /// In causal order.
     pub legs: Vec<Judged<'r>>,
     elsewhere: bool,
+    /// Whether nothing that was read names the tenant: what all share says nothing of its path then.
+    unnamed: bool,
 }
 
 impl<'r> Path<'r> {
@@ -175,12 +177,17 @@ impl<'r> Path<'r> {
     pub fn of(report: &'r Report, tenant: Option<&str>) -> Self {
         let scope = tenant.map(|tenant| Scope::of(report, tenant));
         let found = |f: &Finding| scope.as_ref().map_or(Whose::Ours, |scope| scope.finding(f));
-        let about = |s: &Subject| scope.as_ref().map_or(Whose::Ours, |scope| scope.subject(s));
+        let unnamed = scope.as_ref().is_some_and(|scope| !scope.named());
+        let about = |s: &Subject| match &scope {
+            None => Whose::Ours,
+            Some(_) if unnamed => Whose::Unclear,
+            Some(scope) => scope.subject(s),
+        };
         let legs: Vec<Judged<'r>> = LEGS.iter().map(|leg| judge(leg, report, &found, &about)).collect();
         let on_no_leg = |f: &&Finding| LEGS.iter().all(|leg| !leg.rules.contains(&f.id));
         let loud = |f: &&Finding| f.layer == Layer::Egress && f.severity == Severity::Fault;
         let elsewhere = report.findings.iter().filter(loud).filter(on_no_leg).any(|f| found(f) != Whose::Theirs);
-        Self { legs, elsewhere }
+        Self { legs, elsewhere, unnamed }
     }
 
     /// The first leg that is broken, counted from 1.
@@ -195,6 +202,9 @@ impl<'r> Path<'r> {
         let any = |state| self.legs.iter().any(|leg| leg.state == state);
         if self.elsewhere {
             return State::Fail;
+        }
+        if self.unnamed && self.broken().is_none() {
+            return State::Unknown;
         }
         let order = [State::Fail, State::Unknown, State::Weak, State::Pass];
         order.into_iter().find(|state| any(*state)).unwrap_or(State::NotRun)
@@ -308,7 +318,11 @@ mod tests {
         assert_eq!(Path::of(&empty, None).state(), State::NotRun);
         let silent = LEGS.iter().filter(|leg| leg.rules.is_empty()).count();
         assert_eq!(path_of(&passing(&zone("eds"))), silent);
-        assert_eq!(path_of(&passing(&Subject::new("node", "hv02"))), silent);
+        let mut shared = passing(&Subject::new("node", "hv02"));
+        assert_eq!(path_of(&shared), LEGS.len(), "nothing names the tenant");
+        assert_eq!(Path::of(&shared, Some("eds")).state(), State::Unknown);
+        shared.passed.push(Passed { id: "inter-tenant-leak", subject: zone("eds") });
+        assert_eq!(path_of(&shared), silent);
         assert_eq!(path_of(&passing(&zone("tdemo"))), LEGS.len(), "another tenant's pass is no pass");
         assert_eq!(path_of(&passing(&Subject::new("workload", "2040"))), LEGS.len(), "whose is it?");
     }

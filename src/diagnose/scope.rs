@@ -54,6 +54,11 @@ impl<'a> Scope<'a> {
         Self { tenant, others, named }
     }
 
+    /// Whether anything that was read names the tenant.
+    pub(super) const fn named(&self) -> bool {
+        self.named
+    }
+
     /// Whose something of this name is; `None` where the name does not tell.
     fn owner(&self, name: &str) -> Option<Whose> {
         if of_tenant(name, self.tenant) {

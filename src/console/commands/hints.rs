@@ -111,6 +111,11 @@ fn on_screen(model: &Model) -> Vec<Wish> {
     out.push(("help", "help"));
     let ready = |(line, _): &Wish| super::parse(line).is_ok_and(|(c, _)| c.availability(model).reason().is_none());
     out.retain(ready);
+    fit(out)
+}
+
+/// As many as there is room for.
+fn fit(mut out: Vec<Wish>) -> Vec<Wish> {
     if out.len() > MOST {
         // Whoever sees several panes tries this key first.
         out.retain(|(line, _)| *line != "next-pane");

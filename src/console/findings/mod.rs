@@ -105,7 +105,10 @@ impl Inquiry {
     pub fn headline(&self) -> Option<&Finding> {
         let report = &self.found()?.report;
         let of = |key: &Key| report.findings.iter().find(|f| f.key() == *key);
-        let broken = self.path().and_then(|path| path.broken().and_then(|(_, leg)| leg.findings.first().copied()));
+        let broken = self.path().and_then(|path| {
+            let (_, leg) = path.broken()?;
+            leg.findings.iter().copied().find(|f| f.severity == Severity::Fault)
+        });
         let mut at = match broken {
             Some(finding) => of(&finding.key())?,
             None => report.headline()?,
@@ -235,12 +238,12 @@ pub fn sentence(inquiry: &Inquiry, now: Timestamp) -> (Class, String) {
         Some(first) if first.severity > Severity::Info => (severity(first.severity), first.title.clone()),
         _ if !found.report.unknown.is_empty() => {
             let inputs = format::plural(found.report.unknown.len(), "input");
-            (Class::Unknown, format!("nothing found, but {inputs} missing{legs}"))
+            (Class::Unknown, format!("no fault found, but {inputs} missing{legs}"))
         }
         _ if found.report.passed.is_empty() => (Class::NotRun, "nothing was looked at".to_owned()),
         _ => {
             let passed = format::plural(found.report.passed.len(), "check");
-            (Class::Fine, format!("nothing found · {passed} passed{legs}"))
+            (Class::Fine, format!("no fault found · {passed} passed{legs}"))
         }
     }
 }

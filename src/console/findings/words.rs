@@ -67,7 +67,7 @@ pub fn seen(leg: &Judged<'_>) -> String {
         f.facts.last().map_or_else(|| f.id.to_owned(), |fact| format!("{}: {} = {}", f.id, fact.key, fact.value))
     };
     match leg.state {
-        State::Fail | State::Weak => leg.findings.iter().map(|f| fact(f)).collect::<Vec<_>>().join(", "),
+        State::Fail | State::Weak => leg.findings.iter().map(fact).collect::<Vec<_>>().join(", "),
         State::Unknown => match leg.missing.first() {
             Some(missing) => format!("missing: {}", missing.missing),
             None => "a finding that may be another tenant's".to_owned(),

@@ -11,7 +11,7 @@ use crate::console::view::ctx::Ctx;
 use crate::console::widgets::canvas::{Bit, Canvas, wrap};
 use crate::console::widgets::format::plural;
 use crate::console::widgets::frame::Titles;
-use crate::diagnose::finding::{Finding, Unknown};
+use crate::diagnose::finding::{Finding, Severity, Unknown};
 use crate::diagnose::path::{Judged, Path};
 use crate::inventory::Class;
 use crate::text::{Cut, cut, pad};
@@ -20,7 +20,7 @@ use crate::text::{Cut, cut, pad};
 const WIDE: u16 = 100;
 /// Cells of a leg's number, its name, where it is looked at, its result.
 const COLUMNS: [u16; 4] = [4, 22, 16, 15];
-/// Cells before a finding, and before what goes on below it.
+/// Cells before what is unknown.
 const LEAD: usize = 3;
 
 type Row = Vec<Bit>;
@@ -87,7 +87,7 @@ impl Page<'_, '_> {
         let mut cursor = None;
         let shown = self.inquiry.findings();
         rows.push(self.rule(&format!("findings · {}", shown.len()), found.others));
-        if shown.is_empty() {
+        if shown.is_empty() && found.report.unknown.is_empty() {
             rows.push(vec![Bit::muted("   Nothing was found.")]);
         }
         let selected = findings::selected(self.ctx.model).map(Finding::key);
@@ -101,14 +101,14 @@ impl Page<'_, '_> {
         }
         if !found.report.unknown.is_empty() {
             rows.push(self.rule(&format!("unknown · {}", found.report.unknown.len()), 0));
-            rows.extend(found.report.unknown.iter().map(|u| self.unknown(u)));
+            rows.extend(found.report.unknown.iter().flat_map(|u| self.unknown(u)));
         }
         (rows, cursor)
     }
 
     /// Reach, leg, and the danger of the first step; nothing where nothing was found.
     fn about(&self, path: Option<&Path<'_>>) -> Option<String> {
-        let first = self.inquiry.headline()?;
+        let first = self.inquiry.headline().filter(|f| f.severity > Severity::Info)?;
         let reach = first.affects.len();
         let tenants = first.affects.iter().all(|who| self.ctx.inv().tenant(who).is_some());
         let mut out = Vec::new();
@@ -170,12 +170,12 @@ impl Page<'_, '_> {
         self.folded(&lead, &finding.title, role)
     }
 
-    fn unknown(&self, unknown: &Unknown) -> Row {
+    fn unknown(&self, unknown: &Unknown) -> Vec<Row> {
         let why = unknown.why.as_ref().map_or_else(String::new, |why| format!(": {why}"));
         let ids =
             if unknown.ids.is_empty() { String::new() } else { format!(" · not judged: {}", unknown.ids.join(", ")) };
-        let lead = vec![Bit::text(" ".repeat(LEAD)), self.canvas.glyph(Class::Unknown), Bit::text(" ")];
-        lead.into_iter().chain([Bit::text(format!("{}{why}{ids}", unknown.missing))]).collect()
+        let lead = [Bit::text(" ".repeat(LEAD)), self.canvas.glyph(Class::Unknown), Bit::text(" ")];
+        self.folded(&lead, &format!("{}{why}{ids}", unknown.missing), Role::Text)
     }
 
     /// A rule with a title within the text, and how many findings were left out.
