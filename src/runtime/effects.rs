@@ -27,8 +27,8 @@ impl Running {
             Effect::StopResolve => self.probes.stop(),
             Effect::Check { id, check, tenant } => {
                 let wanted = Wanted { check, tenant: tenant.map(|t| t.to_string()) };
-                let site = std::sync::Arc::clone(&self.pictures.borrow().site);
-                self.probes.check(id, wanted, site, &self.clock);
+                let picture = std::sync::Arc::clone(&self.pictures.borrow());
+                self.probes.check(id, wanted, &picture, &self.clock);
             }
             Effect::StopCheck => self.probes.stop_check(),
             Effect::WakeAt(at) => self.wake = Some(at),

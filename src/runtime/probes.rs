@@ -15,7 +15,6 @@ use crate::diagnose::collect::{Sink, Wanted, collect};
 use crate::diagnose::resolve::{Target, Vantages, ask};
 use crate::inventory::Inventory;
 use crate::inventory::feed::{Clients, Clock};
-use crate::site::Site;
 
 /// Answers that wait to be folded: a question has six, a check one.
 const ANSWERS: usize = 16;
@@ -61,9 +60,9 @@ impl Probes {
     }
 
     /// Reads `wanted` with clients of its own and judges it; an older check is given up.
-    pub(super) fn check(&mut self, id: u64, wanted: Wanted, site: Arc<Site>, clock: &Clock) {
+    pub(super) fn check(&mut self, id: u64, wanted: Wanted, picture: &Inventory, clock: &Clock) {
         self.stop_check();
-        let (tell, clock) = (self.tell.clone(), Arc::clone(clock));
+        let (tell, site, clock) = (self.tell.clone(), Arc::clone(&picture.site), Arc::clone(clock));
         let task = tokio::spawn(async move {
             let began = Instant::now();
             let report = within(CHECK, async {
