@@ -115,7 +115,7 @@ struct Said {
 
 impl Bench {
     async fn check(&self, check: Check, tenant: Option<&str>) -> (Evidence, Said) {
-        let wanted = Wanted { check, tenant: tenant.map(str::to_owned) };
+        let wanted = Wanted::of(check, tenant);
         let started = Instant::now();
         let evidence = collect(&self.site, &self.clients, &wanted, &Sink::new(clock::system()).patient(PATIENCE)).await;
         let report = Report::of(&evidence);

@@ -7,6 +7,8 @@ use serde_json::json;
 
 use super::args::{CheckArgs, Format, Global};
 use super::{Code, Failure, findings, open, print};
+use crate::console::widgets::format::plural;
+use crate::diagnose::Report;
 use crate::diagnose::collect::{Sink, Wanted, collect, report};
 use crate::diagnose::evidence::save;
 use crate::diagnose::facts::Facts;
@@ -25,7 +27,7 @@ pub(super) fn run(global: &Global, request: &CheckArgs) -> Result<Code, Failure>
     if let Some(dir) = &request.save {
         keep(&evidence, dir)?;
     }
-    let report = report(&evidence);
+    let report = concerning(report(&evidence), request.subject.as_deref());
     let out = &mut std::io::stdout();
     if !request.matrix {
         return findings::show(out, &report, evidence.at(), request.output);
@@ -41,6 +43,16 @@ pub(super) fn run(global: &Global, request: &CheckArgs) -> Result<Code, Failure>
 
 fn concerns(pair: &matrix::Pair, request: &CheckArgs) -> bool {
     request.subject.as_ref().is_none_or(|tenant| *tenant == pair.from || *tenant == pair.to)
+}
+
+/// What of `report` concerns `tenant`.
+fn concerning(report: Report, tenant: Option<&str>) -> Report {
+    let Some(tenant) = tenant else { return report };
+    let (mine, others) = report.about(tenant);
+    if others > 0 {
+        open::note(&format!("{} about other tenants left out", plural(others, "finding")));
+    }
+    mine
 }
 
 fn keep(evidence: &crate::diagnose::evidence::Evidence, dir: &Path) -> Result<(), Failure> {

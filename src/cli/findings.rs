@@ -3,7 +3,6 @@
 use std::io::Write;
 
 use jiff::Timestamp;
-use serde_json::{Value, json};
 
 use super::args::Format;
 use super::{Code, Failure, print};
@@ -25,7 +24,7 @@ pub(super) fn show(
 ) -> Result<Code, Failure> {
     match format {
         Format::Table => people(out, report)?,
-        _ => print::document(out, &document(report, at), format)?,
+        _ => print::document(out, &report.document(at), format)?,
     }
     Ok(code(report))
 }
@@ -37,25 +36,6 @@ pub(super) fn code(report: &Report) -> Code {
         _ if !report.unknown.is_empty() => Code::Unknown,
         _ => Code::Ok,
     }
-}
-
-fn document(report: &Report, at: Option<Timestamp>) -> Value {
-    json!({
-        "schema": "deevnet-console/findings/v1",
-        "at": at.map(|t| t.to_string()),
-        "headline": report.headline().map(|f| json!({ "id": f.id, "subject": f.subject })),
-        "findings": report.findings.iter().map(finding).collect::<Vec<_>>(),
-        "passed": report.passed,
-        "unknown": report.unknown,
-    })
-}
-
-fn finding(f: &Finding) -> Value {
-    let mut value = json!(f);
-    if let (Some(map), Some((id, subject))) = (value.as_object_mut(), &f.caused_by) {
-        map.insert("caused_by".to_owned(), json!({ "id": id, "subject": subject }));
-    }
-    value
 }
 
 /// Glyph class of a severity.

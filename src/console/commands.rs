@@ -76,6 +76,8 @@ pub enum ArgKind {
     Theme,
     /// `row` or `table`.
     Extent,
+    /// What a check looks at.
+    Check,
     /// Type of a DNS record.
     RecordType,
     /// A digit, 1–9.

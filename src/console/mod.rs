@@ -8,6 +8,7 @@ pub mod commands;
 pub mod complete;
 pub mod describe;
 pub mod file;
+pub mod findings;
 pub mod keymap;
 pub mod list;
 pub mod lists;

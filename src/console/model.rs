@@ -1,17 +1,20 @@
 //! The model: a plain value. No channel, no lock, no clock in it.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use jiff::Timestamp;
 use ratatui::layout::Rect;
 use tui_input::Input as Field;
 
+use super::findings::{Inquiry, Verdict};
 use super::keymap::Keymap;
 use super::list::{ListId, ListState, ListStates, Scope};
 use super::msg::{Hit, Notice};
 use super::resolve::{Probe, Question};
 use super::select::Kept;
 use super::theme::{Look, Theme};
+use crate::diagnose::finding::Key;
 use crate::inventory::{Inventory, ObjectId};
 
 /// Smallest usable terminal, columns and rows (screens.md 19).
@@ -93,6 +96,43 @@ pub enum Screen {
         /// First line shown.
         scroll: usize,
     },
+    /// [`Model::inquiry`]: the path and the findings of a check.
+    Diagnose {
+        /// The finding under the cursor; `None` = the first one.
+        cursor: Option<Key>,
+        /// Whether the cursor has to be on screen: it was moved last, not the text.
+        follow: bool,
+        /// First line shown.
+        scroll: usize,
+    },
+    /// One finding of it in full.
+    Finding {
+        /// Which; `None` = all of them, as JSON.
+        key: Option<Key>,
+        /// As JSON.
+        json: bool,
+        /// First line shown.
+        scroll: usize,
+    },
+}
+
+impl Screen {
+    /// Whether it is text that scrolls, without a list.
+    #[must_use]
+    pub const fn is_text(&self) -> bool {
+        matches!(self, Self::Text { .. } | Self::Resolve { .. } | Self::Diagnose { .. } | Self::Finding { .. })
+    }
+
+    /// How far it is scrolled, where it is text.
+    pub const fn scroll_mut(&mut self) -> Option<&mut usize> {
+        match self {
+            Self::Text { scroll, .. }
+            | Self::Resolve { scroll }
+            | Self::Diagnose { scroll, .. }
+            | Self::Finding { scroll, .. } => Some(scroll),
+            _ => None,
+        }
+    }
 }
 
 /// Forms of a text screen.
@@ -200,6 +240,10 @@ pub struct Model {
     pub messages: Vec<(Timestamp, Notice)>,
     /// The question of `resolve` that was asked last.
     pub question: Option<Question>,
+    /// The check that was asked for last.
+    pub inquiry: Option<Inquiry>,
+    /// What the last check of each tenant's egress came to.
+    pub verdicts: BTreeMap<Arc<str>, Verdict>,
     /// What this console asked or tried by itself, oldest first, bounded.
     pub probes: Vec<Probe>,
     /// Command history, oldest first.
@@ -248,6 +292,8 @@ impl Model {
             notice: None,
             messages: Vec::new(),
             question: None,
+            inquiry: None,
+            verdicts: BTreeMap::new(),
             probes: Vec::new(),
             history: Vec::new(),
             prefix: Vec::new(),
@@ -328,7 +374,9 @@ impl Model {
             Screen::Fabric => vec![(ListId::Members, Scope::All), (ListId::Pending, Scope::All)],
             Screen::Activity => vec![(ListId::Tasks, Scope::All)],
             Screen::Sources => vec![(ListId::Sources, Scope::All)],
-            Screen::Text { .. } | Screen::Resolve { .. } => Vec::new(),
+            Screen::Text { .. } | Screen::Resolve { .. } | Screen::Diagnose { .. } | Screen::Finding { .. } => {
+                Vec::new()
+            }
         }
     }
 

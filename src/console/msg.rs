@@ -1,11 +1,14 @@
 //! What goes into `update` and what comes out of it.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use jiff::Timestamp;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
+use crate::diagnose::Report;
+use crate::diagnose::collect::Check;
 use crate::diagnose::resolve::{Heard, Target};
 pub use crate::inventory::Demand;
 use crate::inventory::{Class, Inventory, ObjectId, SourceId};
@@ -26,6 +29,15 @@ pub enum Msg {
     Notice(Notice),
     /// Something came of the question of this number ([`Effect::Resolve`]).
     Heard(u64, Box<Heard>),
+    /// The check of this number ended ([`Effect::Check`]).
+    Checked {
+        /// Number of the check.
+        id: u64,
+        /// What it found about everybody; `Err` says in one sentence why there is nothing.
+        report: Result<Arc<Report>, String>,
+        /// How long it took.
+        took: Duration,
+    },
     /// `$EDITOR` came back, with the text where it was changed: this version only reads, so that it is thrown away.
     Edited(Option<String>),
     /// TERM, HUP or INT: leave, giving locks back first.
@@ -93,6 +105,18 @@ pub enum Effect {
     },
     /// Give the question up.
     StopResolve,
+    /// Read the site for a check and judge it; what it comes to is told as [`Msg::Checked`] with this number. An older
+    /// check is given up.
+    Check {
+        /// Number of the check.
+        id: u64,
+        /// What is looked at.
+        check: Check,
+        /// Of whom; `None` = of everybody.
+        tenant: Option<Arc<str>>,
+    },
+    /// Give the check up.
+    StopCheck,
     /// Set the terminal's title.
     Title(String),
 }

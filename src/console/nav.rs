@@ -132,6 +132,10 @@ pub fn push(model: &mut Model, screen: Screen) {
     if *model.screen() == screen {
         return;
     }
+    if model.follow_at.is_some() {
+        // Whoever comes back finds the board of the row that was left.
+        follow_now(model);
+    }
     let focus = match &screen {
         Screen::Tenants => Focus::Rail,
         Screen::Board { .. } => Focus::Pane(model.tab),
@@ -140,7 +144,7 @@ pub fn push(model: &mut Model, screen: Screen) {
         Screen::Fabric => Focus::Pane(ListId::Members),
         Screen::Activity => Focus::Pane(ListId::Tasks),
         Screen::Sources => Focus::Pane(ListId::Sources),
-        Screen::Text { .. } | Screen::Resolve { .. } => model.focus,
+        Screen::Text { .. } | Screen::Resolve { .. } | Screen::Diagnose { .. } | Screen::Finding { .. } => model.focus,
     };
     if model.stack.len() >= DEPTH {
         model.stack.remove(1);

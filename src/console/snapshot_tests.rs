@@ -4,6 +4,7 @@
 //! each stands for.
 
 mod checkins;
+mod diagnose;
 mod grid;
 mod hostile;
 mod perimeter;

@@ -15,7 +15,7 @@ use super::commands::{self, Availability, Call, Command, Group};
 use super::keymap::{self, Found, Mode};
 use super::model::{Layout, Model, Overlay, Screen};
 use super::msg::{Effect, Msg, Notice};
-use super::{nav, resolve, select};
+use super::{findings, nav, resolve, select};
 use crate::inventory::{Class, Inventory};
 use crate::terminal::input::{Input, Key, KeyCode};
 
@@ -52,6 +52,10 @@ pub fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
         }
         Msg::Heard(id, heard) => {
             resolve::heard(model, id, *heard);
+            Vec::new()
+        }
+        Msg::Checked { id, report, took } => {
+            findings::checked(model, id, report, took);
             Vec::new()
         }
         Msg::Edited(text) => {
@@ -155,7 +159,7 @@ pub fn screen_mode(model: &Model, screen: &Screen) -> Mode {
     match screen {
         Screen::Tenants if model.layout() > Layout::Compact => Mode::Board,
         Screen::Board { .. } => Mode::Board,
-        Screen::Text { .. } | Screen::Resolve { .. } => Mode::Text,
+        screen if screen.is_text() => Mode::Text,
         _ => Mode::List,
     }
 }

@@ -71,6 +71,8 @@ fn body(canvas: &mut Canvas<'_>, model: &Model, area: Rect) {
         }
         Screen::Text { subject, form, scroll } => screens::text::draw(canvas, ctx, area, (subject, *form), *scroll),
         Screen::Resolve { scroll } => screens::resolve::draw(canvas, ctx, area, *scroll),
+        Screen::Diagnose { .. } => screens::diagnose::draw(canvas, ctx, area),
+        Screen::Finding { .. } => screens::diagnose::finding(canvas, ctx, area),
     }
 }
 

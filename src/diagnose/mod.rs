@@ -6,18 +6,23 @@
 //! facts      evidence in types: one reader a form of input
 //! rules      one fault each: facts in, verdicts out; also the catalogue
 //! catalogue  the rules as a document
-//! finding    what is said; report: causes, order, headline
+//! finding    what is said; report: causes, order, headline; document: as JSON
+//! scope      what of a report concerns one tenant
+//! path       the legs from a workload to the internet, judged by rules
 //! resolve    one name at every vantage point
 //! ```
 
 pub mod access;
 pub mod catalogue;
 pub mod collect;
+mod document;
 pub mod evidence;
 pub mod facts;
 pub mod finding;
+pub mod path;
 pub mod report;
 pub mod resolve;
 pub mod rules;
+mod scope;
 
 pub use report::Report;

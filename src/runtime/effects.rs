@@ -2,6 +2,7 @@
 
 use crate::console::msg::Notice;
 use crate::console::{Effect, Msg};
+use crate::diagnose::collect::Wanted;
 use crate::inventory::Class;
 use crate::terminal::{Edited, Editor, clipboard, title};
 use crate::text::Charset;
@@ -24,6 +25,12 @@ impl Running {
                 self.probes.resolve(id, target, picture, &self.clock);
             }
             Effect::StopResolve => self.probes.stop(),
+            Effect::Check { id, check, tenant } => {
+                let wanted = Wanted::of(check, tenant.as_deref());
+                let picture = std::sync::Arc::clone(&self.pictures.borrow());
+                self.probes.check(id, wanted, &picture, &self.clock);
+            }
+            Effect::StopCheck => self.probes.stop_check(),
             Effect::WakeAt(at) => self.wake = Some(at),
             Effect::Title(text) => {
                 let charset = if self.model.look.glyphs.ascii { Charset::Ascii } else { Charset::Unicode };

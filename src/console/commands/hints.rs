@@ -82,6 +82,7 @@ fn on_screen(model: &Model) -> Vec<Wish> {
             out.extend([("edit", "in $EDITOR"), ("copy", "copy"), ("page-down", "page"), ("actions", "actions")]);
         }
         Screen::Resolve { .. } => out = of_question(model),
+        Screen::Diagnose { .. } | Screen::Finding { .. } => out = of_check(model),
         screen => {
             out.push(("open", if matches!(screen, Screen::Overview) { "go to it" } else { "open" }));
             if super::super::nav::stops(model).len() > 1 {
@@ -92,6 +93,7 @@ fn on_screen(model: &Model) -> Vec<Wish> {
                 ("command", "command"),
                 ("actions", "actions"),
                 ("describe", "describe"),
+                ("explain", "explain"),
             ]);
             match model.focused() {
                 Some((ListId::Attention | ListId::Tenants, _)) => out.push(("next-finding", "next finding")),
@@ -103,12 +105,21 @@ fn on_screen(model: &Model) -> Vec<Wish> {
             out.push(if matches!(screen, Screen::List { .. }) { ("sort", "sort") } else { ("zoom", "zoom") });
         }
     }
-    if !matches!(model.screen(), Screen::Resolve { .. }) {
+    if !model.screen().is_text() || matches!(model.screen(), Screen::Text { .. }) {
         out.push(("refresh", "refresh"));
     }
     out.push(("help", "help"));
     let ready = |(line, _): &Wish| super::parse(line).is_ok_and(|(c, _)| c.availability(model).reason().is_none());
     out.retain(ready);
+    fit(out)
+}
+
+/// As many as there is room for.
+fn fit(mut out: Vec<Wish>) -> Vec<Wish> {
+    if out.len() > MOST {
+        // Whoever sees several panes tries this key first.
+        out.retain(|(line, _)| *line != "next-pane");
+    }
     if out.len() > MOST {
         // Help stays: it has the rest.
         let help = out.pop();
@@ -126,6 +137,23 @@ fn of_question(model: &Model) -> Vec<Wish> {
         ("copy", "copy as Markdown"),
         ("command", "resolve NAME TYPE"),
         ("page-down", "page"),
+    ]
+}
+
+fn of_check(model: &Model) -> Vec<Wish> {
+    let open = model.inquiry.as_ref().is_some_and(crate::console::findings::Inquiry::is_open);
+    let json = match model.screen() {
+        Screen::Finding { json: true, .. } => "finding",
+        _ => "JSON",
+    };
+    vec![
+        ("back", if open { "give up" } else { "back" }),
+        ("open", "open finding"),
+        ("refresh", "run again"),
+        ("copy", "copy"),
+        ("data", json),
+        ("page-down", "page"),
+        ("command", "check WHAT TENANT"),
     ]
 }
 

@@ -73,8 +73,8 @@ pub static COMMANDS: &[Command] = &[
         Group::Here,
         "data",
         "YAML or JSON",
-        "Shows the selected object as YAML, then as JSON. Secrets are not in it.",
-        can::object,
+        "Shows the selected object as YAML, then as JSON; what a check found as JSON. Secrets are not in it.",
+        can::data,
         row::data,
     ),
     look(
@@ -103,6 +103,15 @@ pub static COMMANDS: &[Command] = &[
          a forward or of a tenant.",
         can::resolve,
         row::resolve,
+    ),
+    look(
+        Group::Here,
+        "explain",
+        "explain",
+        "Checks what is under the cursor: the egress of the row's tenant, the fabric for what no tenant owns; shows the path \
+         leg by leg and every finding. Esc gives up.",
+        can::explain,
+        row::explain,
     ),
     look(
         Group::Here,
@@ -282,7 +291,7 @@ pub static COMMANDS: &[Command] = &[
         Group::Go,
         "go",
         "go to",
-        "Goes to a place: overview, tenants, fabric, activity or sources.",
+        "Goes to a place: overview, tenants, fabric, diagnose, activity or sources.",
         can::always,
         places::go,
     )
@@ -308,6 +317,16 @@ pub static COMMANDS: &[Command] = &[
         probes::resolve,
     )
     .taking(&[needs("NAME", ArgKind::Workload), may("TYPE", ArgKind::RecordType)]),
+    look(
+        Group::Go,
+        "check",
+        "check and explain",
+        "Reads the site anew and judges it: egress, isolation, fabric or all, of one tenant or of everybody. Nothing is \
+         changed, and nothing waits for it.",
+        can::picture,
+        probes::check,
+    )
+    .taking(&[needs("WHAT", ArgKind::Check), may("TENANT", ArgKind::Tenant)]),
     list("tenants", "tenants", "All tenants at full width."),
     list_of_tenant("vrfs", "VRF & egress", "VRF and egress of all tenants, or of one, with live counters."),
     list_of_tenant("vrf-facts", "VRF facts", "The facts of all VRFs, or of one tenant's."),

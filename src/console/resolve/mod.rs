@@ -22,6 +22,8 @@ use crate::inventory::{Class, Inventory, ObjectId};
 
 /// How many probes are remembered.
 const PROBES: usize = 200;
+/// How lines of Activity about questions begin.
+const PROBE: &str = "resolve ";
 
 /// The question that is, or was last, on screen.
 #[derive(Debug, Clone, PartialEq)]
@@ -58,10 +60,8 @@ pub fn ask(model: &mut Model, inv: &Inventory, target: Target) -> Vec<Effect> {
     stop(model);
     let id = model.question.as_ref().map_or(1, |q| q.id + 1);
     let found = Gathering::new(model.now, target.clone(), &Controls::of_site(&inv.site));
-    if model.probes.len() >= PROBES {
-        model.probes.remove(0);
-    }
-    model.probes.push(Probe { at: model.now, what: format!("resolve {} {}", target.name, target.kind), result: None });
+    let what = format!("{PROBE}{} {}", target.name, target.kind);
+    remember(model, Probe { at: model.now, what, result: None });
     model.question = Some(Question { id, found, stopped: false });
     match model.stack.last_mut() {
         Some(Screen::Resolve { scroll }) => *scroll = 0,
@@ -85,7 +85,7 @@ pub fn heard(model: &mut Model, id: u64, heard: Heard) {
     question.found.take(heard);
     if question.found.is_whole() {
         let result = verdict(&question.found);
-        conclude(model, result);
+        conclude(model, PROBE, result);
     }
 }
 
@@ -94,12 +94,22 @@ pub fn stop(model: &mut Model) -> bool {
     let Some(question) = model.question.as_mut().filter(|q| q.is_open()) else { return false };
     question.found.stop("given up by you before it answered");
     question.stopped = true;
-    conclude(model, Cell::state(Class::Info, "given up by you"));
+    conclude(model, PROBE, Cell::state(Class::Info, "given up by you"));
     true
 }
 
-fn conclude(model: &mut Model, result: Cell) {
-    if let Some(probe) = model.probes.iter_mut().rev().find(|p| p.result.is_none()) {
+/// Lists `probe` in Activity.
+pub fn remember(model: &mut Model, probe: Probe) {
+    if model.probes.len() >= PROBES {
+        model.probes.remove(0);
+    }
+    model.probes.push(probe);
+}
+
+/// Says what came of the last probe that begins with `head` and is still open.
+pub fn conclude(model: &mut Model, head: &str, result: Cell) {
+    let open = |p: &&mut Probe| p.result.is_none() && p.what.starts_with(head);
+    if let Some(probe) = model.probes.iter_mut().rev().find(open) {
         probe.result = Some(result);
     }
 }

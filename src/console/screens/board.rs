@@ -10,6 +10,7 @@ use crate::console::lists;
 use crate::console::model::{Layout, Screen};
 use crate::console::view::ctx::Ctx;
 use crate::console::widgets::canvas::{Bit, Canvas};
+use crate::console::widgets::format;
 use crate::console::widgets::frame::{Titles, boxed};
 use crate::inventory::{Class, Tenant};
 
@@ -44,7 +45,7 @@ fn panes(canvas: &mut Canvas<'_>, ctx: &Ctx<'_>, area: Rect, name: &Arc<str>) {
     }
     let [summary_at, rest] = rows(Rect { y: area.y + tab_row, height: area.height - tab_row, ..area }, [4, 0]);
     match ctx.inv().tenant(name) {
-        Some(tenant) => summary(canvas, ctx.cx, summary_at, tenant),
+        Some(tenant) => summary(canvas, ctx, summary_at, tenant),
         None => gone(canvas, ctx, summary_at, name),
     }
     let draw = |canvas: &mut Canvas<'_>, area, list| pane::draw(canvas, ctx, area, list, &scope);
@@ -128,7 +129,8 @@ const fn thirds(area: Rect) -> [Rect; 3] {
 }
 
 /// The six layers in words, and what is derived from the index.
-fn summary(canvas: &mut Canvas<'_>, cx: Cx<'_>, area: Rect, tenant: &Tenant) {
+fn summary(canvas: &mut Canvas<'_>, ctx: &Ctx<'_>, area: Rect, tenant: &Tenant) {
+    let cx = ctx.cx;
     let titles = Titles {
         right: vec![Bit::muted(if area.width < 88 { short(tenant) } else { derived(tenant) })],
         ..Titles::new(format!("{} · index {} · {}", tenant.name, tenant.index, status(cx, tenant)))
@@ -141,7 +143,7 @@ fn summary(canvas: &mut Canvas<'_>, cx: Cx<'_>, area: Rect, tenant: &Tenant) {
             let span = if name == "workloads" { 2 } else { 1 };
             let bits = match tenant.layers.all().into_iter().find(|(_, n, _)| *n == name) {
                 Some((letter, _, layer)) => layer_bits(canvas, name, lists::layer_cell(cx, letter, layer)),
-                None if name == "egress" => layer_bits(canvas, name, no_verdict(quarter)),
+                None if name == "egress" => layer_bits(canvas, name, verdict(ctx, &tenant.name, quarter)),
                 None => continue,
             };
             let width = (quarter * span).saturating_sub(1);
@@ -150,8 +152,11 @@ fn summary(canvas: &mut Canvas<'_>, cx: Cx<'_>, area: Rect, tenant: &Tenant) {
     }
 }
 
-/// Egress has a verdict only after a check.
-fn no_verdict(width: u16) -> Cell {
+/// Egress has a verdict only after a check: the last one, with its time.
+fn verdict(ctx: &Ctx<'_>, tenant: &str, width: u16) -> Cell {
+    if let Some(verdict) = ctx.model.verdicts.get(tenant) {
+        return Cell::state(verdict.class, format::minute(verdict.at));
+    }
     Cell::state(Class::NotRun, if width > 20 { "not run here" } else { "not run" })
 }
 

@@ -3,6 +3,7 @@
 pub mod activity;
 pub mod board;
 pub mod checkins;
+pub mod diagnose;
 pub mod fabric;
 pub mod list;
 pub mod overview;

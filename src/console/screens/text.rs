@@ -23,7 +23,12 @@ pub fn draw(canvas: &mut Canvas<'_>, ctx: &Ctx<'_>, area: Rect, (subject, form):
         TextForm::Yaml => format!("{name} · YAML"),
         TextForm::Json => format!("{name} · JSON"),
     };
-    let label = label_width(canvas, &lines);
+    sheet(canvas, area, title, &lines, scroll);
+}
+
+/// Draws `lines` into `area`, from line `scroll` on.
+pub fn sheet(canvas: &mut Canvas<'_>, area: Rect, title: String, lines: &[TextLine], scroll: usize) {
+    let label = label_width(canvas, lines);
     let room = area.width.saturating_sub(2);
     let rows: Vec<Vec<Bit>> = lines.iter().flat_map(|line| line_rows(canvas, line, (label, room))).collect();
     page(canvas, area, &Titles { focused: true, ..Titles::new(title) }, &rows, scroll);

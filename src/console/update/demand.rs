@@ -45,10 +45,12 @@ fn note_scroll(model: &mut Model) {
         _ => None,
     });
     let Some(top) = shown else { return };
-    match (&mut model.overlay, model.stack.last_mut()) {
-        (Overlay::Help { scroll, .. }, _) => *scroll = top,
-        (_, Some(Screen::Text { scroll, .. } | Screen::Resolve { scroll })) => *scroll = top,
-        _ => {}
+    let shown = match &mut model.overlay {
+        Overlay::Help { scroll, .. } => Some(scroll),
+        _ => model.stack.last_mut().and_then(Screen::scroll_mut),
+    };
+    if let Some(scroll) = shown {
+        *scroll = top;
     }
 }
 

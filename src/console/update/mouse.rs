@@ -104,7 +104,7 @@ fn wheel(model: &mut Model, at: (u16, u16), by: isize) -> Vec<Effect> {
                 nav::follow_now(model);
             }
         }
-        None if matches!(model.screen(), Screen::Text { .. } | Screen::Resolve { .. }) => {
+        None if model.screen().is_text() => {
             moving(model, Step::By(by));
         }
         None => {}

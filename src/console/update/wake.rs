@@ -12,7 +12,7 @@ const AFTER: SignedDuration = SignedDuration::from_millis(1);
 
 /// The earliest of: the next minute of the clock, the board following the rail, a source becoming late, the next step
 /// of a late source's age; and where a first answer is awaited on screen, the next second of the waiting, or of the time
-/// until the next try; while a question is open, the next second of its waiting. At once while there are texts of rows to make.
+/// until the next try; while a question or a check is open, the next second of its waiting. At once while there are texts of rows to make.
 pub(super) fn next(model: &Model) -> Timestamp {
     if select::unprepared(model).is_some() {
         return model.now;
@@ -27,7 +27,10 @@ pub(super) fn next(model: &Model) -> Timestamp {
     let shown = matches!(model.screen(), Screen::Resolve { .. });
     let asking =
         model.question.as_ref().filter(|q| shown && q.is_open()).map(|q| next_multiple(model.now, q.found.at, 1));
-    sources.chain(model.follow_at).chain(asking).fold(minute, Timestamp::min)
+    let shown = matches!(model.screen(), Screen::Diagnose { .. });
+    let checking =
+        model.inquiry.as_ref().filter(|i| shown && i.is_open()).map(|i| next_multiple(model.now, i.asked, 1));
+    sources.chain(model.follow_at).chain(asking).chain(checking).fold(minute, Timestamp::min)
 }
 
 fn of_source(health: &SourceHealth, now: Timestamp, shown: bool) -> Option<Timestamp> {

@@ -49,7 +49,7 @@ impl<'m> Ctx<'m> {
     pub fn key(&self, line: &str) -> String {
         let mode = match self.model.screen() {
             Screen::Tenants | Screen::Board { .. } => Mode::Board,
-            Screen::Text { .. } | Screen::Resolve { .. } => Mode::Text,
+            screen if screen.is_text() => Mode::Text,
             _ => Mode::List,
         };
         self.model.keymap.key_for(mode, line, self.model.look.glyphs.ascii).unwrap_or_default()

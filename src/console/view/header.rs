@@ -5,6 +5,7 @@ use std::sync::Arc;
 use ratatui::layout::Rect;
 
 use super::ctx::Ctx;
+use crate::console::findings::Inquiry;
 use crate::console::list::{ListId, Scope};
 use crate::console::lists;
 use crate::console::model::{Focus, Layout, Model, Screen, TextForm};
@@ -13,6 +14,8 @@ use crate::console::theme::Role;
 use crate::console::widgets::canvas::{Bit, Canvas};
 use crate::console::widgets::format;
 use crate::console::widgets::state::source_sign;
+use crate::diagnose::finding::Severity;
+use crate::diagnose::path::State;
 use crate::inventory::{Class, GapKind, Inventory, SourceHealth, SourceId, SourceStatus};
 use crate::text::Cut;
 
@@ -94,7 +97,10 @@ fn source(canvas: &Canvas<'_>, model: &Model, (id, health): (SourceId, &SourceHe
 /// Draws where we are, and the counts of what is wrong, into row `y`.
 pub fn breadcrumb(canvas: &mut Canvas<'_>, model: &Model, y: u16) {
     let width = canvas.area().width;
-    let counts = model.picture().map(|inv| counts(canvas, model, inv)).unwrap_or_default();
+    let counts = match (model.screen(), &model.inquiry) {
+        (Screen::Diagnose { .. } | Screen::Finding { .. }, Some(inquiry)) => of_check(canvas, inquiry),
+        _ => model.picture().map(|inv| counts(canvas, model, inv)).unwrap_or_default(),
+    };
     let path = path(model);
     let path_width = path.iter().fold(0, |sum: u16, part| sum.saturating_add(canvas.width(part) + 3));
     let room = width.saturating_sub(path_width).max(width / 2);
@@ -139,6 +145,11 @@ fn path(model: &Model) -> Vec<String> {
             let name = model.question.as_ref().map(|q| q.found.target.name.to_string());
             ["Diagnose".into(), "resolve".into()].into_iter().chain(name).collect()
         }
+        Screen::Diagnose { .. } => diagnose(model),
+        Screen::Finding { key, json, .. } => {
+            let tail = json.then(|| "JSON".to_owned());
+            diagnose(model).into_iter().chain(key.as_ref().map(|(id, _)| (*id).to_owned())).chain(tail).collect()
+        }
         Screen::Text { subject, form, .. } => {
             let form = match form {
                 TextForm::Describe => "description",
@@ -150,6 +161,34 @@ fn path(model: &Model) -> Vec<String> {
             path
         }
     }
+}
+
+fn diagnose(model: &Model) -> Vec<String> {
+    let inquiry = model.inquiry.as_ref();
+    let what = inquiry.map(|i| crate::console::findings::word(i.check).to_owned());
+    let whose = inquiry.and_then(|i| i.tenant.as_ref()).map(ToString::to_string);
+    std::iter::once("Diagnose".to_owned()).chain(what).chain(whose).collect()
+}
+
+/// What a check found; nothing before it did.
+fn of_check(canvas: &Canvas<'_>, inquiry: &Inquiry) -> Vec<Bit> {
+    let Some(found) = inquiry.found() else { return Vec::new() };
+    let (faults, warnings) = (inquiry.count(Severity::Fault), inquiry.count(Severity::Warning));
+    let not_run = inquiry.path().map_or(0, |path| path.count(State::NotRun));
+    let mut out = match faults {
+        0 => vec![Bit::text("0 faults")],
+        n => counted(canvas, Class::Fault, &format::plural(n, "fault")),
+    };
+    let others = [
+        (warnings, Class::Warning, format::plural(warnings, "warning")),
+        (found.report.unknown.len(), Class::Unknown, format!("{} unknown", found.report.unknown.len())),
+        (not_run, Class::NotRun, format!("{not_run} not run here")),
+    ];
+    for (_, class, text) in others.into_iter().filter(|(n, ..)| *n > 0) {
+        out.push(Bit::muted(" · "));
+        out.extend(counted(canvas, class, &text));
+    }
+    out
 }
 
 /// Faults, warnings and pending edits of the site; a source without current data, or that keeps parts back, is named as

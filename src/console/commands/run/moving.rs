@@ -5,7 +5,7 @@ use crate::console::list::{ListId, Scope};
 use crate::console::model::{Focus, Layout, Model, Overlay, Screen};
 use crate::console::msg::{Effect, Hit};
 use crate::console::update::overlay;
-use crate::console::{describe, select};
+use crate::console::{describe, findings, select};
 use crate::inventory::ObjectId;
 
 /// How far.
@@ -45,9 +45,7 @@ impl Step {
 /// Moves whatever has the keys.
 pub fn go(model: &mut Model, step: Step) -> Vec<Effect> {
     match (&model.overlay, model.screen()) {
-        (Overlay::None | Overlay::Filter { .. }, Screen::Text { .. } | Screen::Resolve { .. }) => {
-            scroll_text(model, step)
-        }
+        (Overlay::None | Overlay::Filter { .. }, screen) if screen.is_text() => scroll_text(model, step),
         (Overlay::None | Overlay::Filter { .. }, _) => {
             if let Some(key) = model.focused() {
                 in_list(model, &key, step);
@@ -108,15 +106,23 @@ pub fn text_end(model: &Model) -> Option<usize> {
 }
 
 fn scroll_text(model: &mut Model, step: Step) {
+    if let (Screen::Diagnose { .. }, Step::By(by)) = (model.screen(), step)
+        && findings::step(model, by)
+    {
+        return;
+    }
     let page = text_page(model);
     let (scroll, lines) = match model.screen() {
         Screen::Text { subject, form, scroll } => (*scroll, describe::lines(model, subject, *form).len()),
-        Screen::Resolve { scroll } => (*scroll, 0),
+        Screen::Resolve { scroll } | Screen::Diagnose { scroll, .. } | Screen::Finding { scroll, .. } => (*scroll, 0),
         _ => return,
     };
     let end = text_end(model).unwrap_or_else(|| lines.saturating_sub(page));
     let to = step.from(scroll, end + 1, page);
-    if let Some(Screen::Text { scroll, .. } | Screen::Resolve { scroll }) = model.stack.last_mut() {
+    if let Some(Screen::Diagnose { follow, .. }) = model.stack.last_mut() {
+        *follow = false;
+    }
+    if let Some(scroll) = model.stack.last_mut().and_then(Screen::scroll_mut) {
         *scroll = to;
     }
 }

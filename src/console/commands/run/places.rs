@@ -12,17 +12,18 @@ use crate::console::lists;
 use crate::console::model::{Focus, Layout, Model, Overlay, Screen};
 use crate::console::msg::{Effect, Notice};
 use crate::console::update::overlay;
-use crate::console::{nav, resolve, select};
+use crate::console::{findings, nav, resolve, select};
 use crate::inventory::{Inventory, ObjectId};
 
 /// A place: its word, and the screen it is.
 pub type Place = (&'static str, fn() -> Screen);
 
 /// The places of `go`.
-pub const PLACES: [Place; 5] = [
+pub const PLACES: [Place; 6] = [
     ("overview", || Screen::Overview),
     ("tenants", || Screen::Tenants),
     ("fabric", || Screen::Fabric),
+    ("diagnose", || Screen::Diagnose { cursor: None, follow: true, scroll: 0 }),
     ("activity", || Screen::Activity),
     ("sources", || Screen::Sources),
 ];
@@ -49,7 +50,7 @@ pub(in super::super) fn go(model: &mut Model, call: &Call<'_>) -> Vec<Effect> {
 }
 
 /// The tenant called `word`, or one sentence why not.
-fn find_tenant(inv: &Inventory, word: &str) -> Result<Arc<str>, String> {
+pub(in super::super) fn find_tenant(inv: &Inventory, word: &str) -> Result<Arc<str>, String> {
     if let Some(tenant) = inv.tenant(word) {
         return Ok(Arc::clone(&tenant.name));
     }
@@ -188,6 +189,9 @@ pub(in super::super) fn back(model: &mut Model, _: &Call<'_>) -> Vec<Effect> {
     }
     if matches!(model.screen(), Screen::Resolve { .. }) && resolve::stop(model) {
         return vec![Effect::StopResolve];
+    }
+    if matches!(model.screen(), Screen::Diagnose { .. }) && findings::stop(model) {
+        return vec![Effect::StopCheck];
     }
     if let Some(key) = model.focused() {
         let state = nav::state_mut(model, &key);

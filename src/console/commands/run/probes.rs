@@ -1,10 +1,11 @@
 //! What is asked of the site beside reading it.
 
+use super::places::find_tenant;
 use crate::backends::dns::RecordType;
 use crate::console::commands::Call;
 use crate::console::model::Model;
 use crate::console::msg::{Effect, Notice};
-use crate::console::resolve;
+use crate::console::{findings, resolve};
 
 pub(in super::super) fn resolve(model: &mut Model, call: &Call<'_>) -> Vec<Effect> {
     let Some(name) = call.args.first() else { return Vec::new() };
@@ -14,5 +15,19 @@ pub(in super::super) fn resolve(model: &mut Model, call: &Call<'_>) -> Vec<Effec
             model.say(Notice::warning(format!("{e}; {}", e.help())));
             Vec::new()
         }
+    }
+}
+
+pub(in super::super) fn check(model: &mut Model, call: &Call<'_>) -> Vec<Effect> {
+    let Some(inv) = model.picture().cloned() else { return Vec::new() };
+    let check = call.args.first().map(|word| findings::called(word).map_err(|all| format!("check what? {all}")));
+    let tenant = call.args.get(1).map(|word| find_tenant(&inv, word)).transpose();
+    match (check, tenant) {
+        (Some(Ok(check)), Ok(tenant)) => findings::ask(model, check, tenant),
+        (Some(Err(why)), _) | (_, Err(why)) => {
+            model.say(Notice::warning(why));
+            Vec::new()
+        }
+        (None, _) => Vec::new(),
     }
 }

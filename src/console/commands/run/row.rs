@@ -8,12 +8,20 @@ use crate::console::lists::def;
 use crate::console::model::{Focus, Layout, Model, Overlay, Screen, TextForm};
 use crate::console::msg::{Effect, Notice};
 use crate::console::update::overlay;
-use crate::console::{describe, nav, resolve};
+use crate::console::{describe, findings, nav, resolve};
+use crate::diagnose::finding::Finding;
 use crate::inventory::ObjectId;
 
 pub(in super::super) fn open(model: &mut Model, call: &Call<'_>) -> Vec<Effect> {
     if !matches!(model.overlay, Overlay::None) {
         return overlay::accept(model);
+    }
+    if matches!(model.screen(), Screen::Diagnose { .. }) {
+        let key = findings::selected(model).map(Finding::key);
+        if key.is_some() {
+            nav::push(model, Screen::Finding { key, json: false, scroll: 0 });
+        }
+        return Vec::new();
     }
     let Some(id) = model.selected().cloned() else { return Vec::new() };
     match (&id, model.focus) {
@@ -50,6 +58,21 @@ pub(in super::super) fn describe(model: &mut Model, _: &Call<'_>) -> Vec<Effect>
 }
 
 pub(in super::super) fn data(model: &mut Model, _: &Call<'_>) -> Vec<Effect> {
+    match model.stack.last_mut() {
+        Some(Screen::Diagnose { .. }) => {
+            nav::push(model, Screen::Finding { key: None, json: true, scroll: 0 });
+            return Vec::new();
+        }
+        Some(Screen::Finding { key: None, .. }) => {
+            nav::pop(model);
+            return Vec::new();
+        }
+        Some(Screen::Finding { json, scroll, .. }) => {
+            (*json, *scroll) = (!*json, 0);
+            return Vec::new();
+        }
+        _ => {}
+    }
     let to = match model.screen() {
         Screen::Text { form: TextForm::Yaml, .. } => TextForm::Json,
         _ => TextForm::Yaml,
@@ -81,6 +104,9 @@ pub(in super::super) fn copy(model: &mut Model, call: &Call<'_>) -> Vec<Effect> 
     if let Screen::Text { subject, form, .. } = model.screen() {
         return vec![Effect::Copy(describe::plain(&describe::lines(model, subject, *form)))];
     }
+    if matches!(model.screen(), Screen::Diagnose { .. } | Screen::Finding { .. }) {
+        return findings::text(model).map(Effect::Copy).into_iter().collect();
+    }
     if let (Screen::Resolve { .. }, Some(question)) = (model.screen(), &model.question) {
         return vec![Effect::Copy(resolve::markdown(&question.found, model.look.glyphs))];
     }
@@ -104,6 +130,14 @@ pub(in super::super) fn resolve(model: &mut Model, _: &Call<'_>) -> Vec<Effect> 
     let Some((id, inv)) = model.selected().zip(model.picture()) else { return Vec::new() };
     match resolve::of_row(inv, id) {
         Ok((text, kind)) => resolve::typed(model, &text, kind),
+        Err(_) => Vec::new(),
+    }
+}
+
+/// Checks what is under the cursor.
+pub(in super::super) fn explain(model: &mut Model, _: &Call<'_>) -> Vec<Effect> {
+    match findings::of_row(model) {
+        Ok((check, tenant)) => findings::ask(model, check, tenant),
         Err(_) => Vec::new(),
     }
 }

@@ -11,7 +11,7 @@ use crate::console::model::{Model, Overlay, Screen};
 use crate::console::msg::{Effect, Notice};
 use crate::console::update::overlay;
 use crate::console::widgets::format;
-use crate::console::{resolve, select, theme};
+use crate::console::{findings, resolve, select, theme};
 use crate::inventory::SourceId;
 
 pub(in super::super) fn quit(_: &mut Model, _: &Call<'_>) -> Vec<Effect> {
@@ -55,6 +55,9 @@ pub(in super::super) fn refresh(model: &mut Model, call: &Call<'_>) -> Vec<Effec
     let Some(word) = call.args.first() else {
         if matches!(model.screen(), Screen::Resolve { .. }) {
             return resolve::again(model);
+        }
+        if matches!(model.screen(), Screen::Diagnose { .. } | Screen::Finding { .. }) {
+            return findings::again(model);
         }
         model.say(Notice::progress("reading all sources again"));
         return vec![Effect::Refresh(None)];

@@ -74,7 +74,7 @@ fn check(model: &Model) {
             assert!(state.order.len() <= state.total);
         }
     }
-    if model.layout() != Layout::TooSmall && !matches!(model.screen(), Screen::Text { .. } | Screen::Resolve { .. }) {
+    if model.layout() != Layout::TooSmall && !model.screen().is_text() {
         assert!(nav::stops(model).contains(&model.focus), "{:?} on {:?}", model.focus, model.screen());
     }
     assert!(model.prefix.len() < SEQUENCE);
@@ -93,6 +93,8 @@ fn only_reads(effects: &[Effect]) {
             | Effect::Edit { .. }
             | Effect::Resolve { .. }
             | Effect::StopResolve
+            | Effect::Check { .. }
+            | Effect::StopCheck
             | Effect::WakeAt(_)
             | Effect::Title(_) => {}
         }

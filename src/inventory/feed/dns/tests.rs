@@ -17,7 +17,7 @@ async fn an_authority_without_an_api_is_asked_wave_by_wave_and_each_question_onc
     let (out, _updates) = mpsc::channel(1);
     let mut worker = Worker::new(&site, dns, DnsClient::Queries, &clock, &out);
     let demand = Demand { tenants: vec!["radio".into()], ..Demand::default() };
-    worker.wanted = Wanted::of(&site, &testing::healthy(), &demand);
+    worker.wanted = Wanted::of(&site, &testing::healthy(), &demand, false);
     worker.budget = AUTHORITY;
     let all = worker.wanted.authority().len();
     let next = worker.queue().last().map(|(name, _)| name.to_string());

@@ -1,0 +1,69 @@
+//! What was found as Markdown, for a ticket.
+
+use std::fmt::Write as _;
+
+use super::{Inquiry, result, seen, severity};
+use crate::console::resolve::said;
+use crate::console::theme::Glyphs;
+use crate::diagnose::finding::Finding;
+
+fn cell(text: &str) -> String {
+    crate::text::clean(text).replace('|', "\\|")
+}
+
+/// What `inquiry` found: the path, the findings, what is unknown; `None` where nothing came.
+#[must_use]
+pub fn markdown(inquiry: &Inquiry, glyphs: &Glyphs) -> Option<String> {
+    let found = inquiry.found()?;
+    let mut out = format!("**{}**, {}\n", inquiry.name(), found.at.strftime("%Y-%m-%d %H:%M:%SZ"));
+    if let Some(path) = inquiry.path() {
+        out.push_str("\n| | leg | where | result | what was seen |\n| --- | --- | --- | --- | --- |\n");
+        for (n, leg) in (1..).zip(&path.legs) {
+            let state = said(&result(leg.state), glyphs);
+            // Writing to a string cannot fail.
+            let _ = writeln!(out, "| {n} | {} | {} | {state} | {} |", leg.leg.name, leg.leg.place, cell(&seen(leg)));
+        }
+    }
+    for finding in inquiry.findings() {
+        out.push('\n');
+        out.push_str(&of_finding(finding, glyphs));
+    }
+    if !found.report.unknown.is_empty() {
+        out.push('\n');
+    }
+    for unknown in &found.report.unknown {
+        let why = unknown.why.as_ref().map_or_else(String::new, |why| format!(": {}", crate::text::clean(why)));
+        let _ = writeln!(out, "- unknown: {}{why}", unknown.missing);
+    }
+    if found.others > 0 {
+        let _ = writeln!(out, "\nLeft out: {} about other tenants.", found.others);
+    }
+    Some(out)
+}
+
+/// One finding as a list.
+#[must_use]
+pub fn of_finding(f: &Finding, glyphs: &Glyphs) -> String {
+    let mut out = format!("**{} {}** ({})\n\n", glyphs.of(severity(f.severity)), f.title, f.id);
+    let mut line = |head: &str, text: &str| {
+        let _ = writeln!(out, "- {head}: {text}");
+    };
+    if !f.affects.is_empty() {
+        line("affects", &f.affects.join(", "));
+    }
+    if let Some((id, subject)) = &f.caused_by {
+        line("caused by", &format!("{id} of {} {}", subject.kind, subject.name));
+    }
+    for fact in &f.facts {
+        line("fact", &format!("{} of {}: `{}`", fact.key, fact.subject, fact.value));
+    }
+    for text in &f.not_tested {
+        line("not tested", text);
+    }
+    for next in &f.next {
+        let command = next.command.as_ref().map_or_else(String::new, |command| format!(" `{command}`"));
+        line("next", &format!("{} (danger {}){command}", next.text, next.danger));
+    }
+    line("evidence", &f.evidence.join(", "));
+    out
+}

@@ -1,0 +1,362 @@
+//! The path from a workload to the internet: which rules speak for which leg, and what they come to.
+
+use super::Report;
+use super::finding::{Finding, Layer, Severity, Subject, Unknown};
+use super::scope::{Scope, Whose};
+
+/// A leg of the path.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Leg {
+    /// Name.
+    pub name: &'static str,
+    /// Where it is looked at.
+    pub place: &'static str,
+    /// What would look at it where no rule has.
+    pub needs: &'static str,
+    /// Rules that speak for it.
+    pub rules: &'static [&'static str],
+}
+
+/// From the workload outwards; the first that is broken explains those behind it.
+pub static LEGS: [Leg; 12] = [
+    Leg {
+        name: "workload runs",
+        place: "PVE",
+        needs: "the guest's state and its agent",
+        rules: &["workload-stopped", "workload-down", "vnet-missing", "address-not-announced"],
+    },
+    Leg {
+        name: "workload → bridge",
+        place: "in the workload",
+        needs: "a ping of the gateway from the workload",
+        rules: &["firewall-bridge-mtu"],
+    },
+    Leg {
+        name: "zone and VNet applied",
+        place: "PVE",
+        needs: "SDN as configured and as applied",
+        rules: &[
+            "sdn-pending",
+            "apply-partial",
+            "node-lags",
+            "vni-collision",
+            "subnet-overlap",
+            "snat-without-exit-node",
+            "exit-primary-missing",
+            "exit-nodes-loop",
+        ],
+    },
+    Leg {
+        name: "VRF up",
+        place: "exit node",
+        needs: "links and FRR of the exit node",
+        rules: &[
+            "exit-node-unreachable",
+            "routing-packages-missing",
+            "frr-down",
+            "frr-handwritten-lost",
+            "l3vni-not-bound",
+            "tenant-forwarding-off",
+        ],
+    },
+    Leg {
+        name: "default route",
+        place: "exit node",
+        needs: "routes of the VRF",
+        rules: &["vrf-default-missing", "vrf-default-wrong-gateway", "frr-local-not-merged", "frr-local-contested"],
+    },
+    Leg {
+        name: "leaves by transit",
+        place: "exit node",
+        needs: "a lookup of a workload's packet",
+        rules: &["management-leak", "uplink-down", "exit-local-routing"],
+    },
+    Leg {
+        name: "SNAT rule",
+        place: "exit node",
+        needs: "the NAT rules of the exit node",
+        rules: &[
+            "snat-missing",
+            "snat-wrong-source",
+            "snat-duplicate",
+            "snat-stale",
+            "snat-catches-routed",
+            "snat-apply-rewrites",
+            "conntrack-full",
+            "conntrack-collision",
+        ],
+    },
+    Leg {
+        name: "transit forwards",
+        place: "exit node",
+        needs: "settings and filter of the exit node",
+        rules: &[
+            "transit-forwarding-off",
+            "forward-policy-drop",
+            "rp-filter-drops",
+            "rp-filter-strict",
+            "return-route-missing",
+        ],
+    },
+    Leg {
+        name: "gateway answers",
+        place: "exit node",
+        needs: "a ping of the transit gateway",
+        rules: &["gateway-unreachable", "gateway-down"],
+    },
+    Leg {
+        name: "perimeter passes",
+        place: "firewall",
+        needs: "rules of the firewall, or a probe beyond it",
+        rules: &[
+            "perimeter-drop",
+            "route-missing",
+            "nat-missing-for-routed",
+            "ruleset-not-loaded",
+            "rule-shadowed",
+            "asymmetric-path",
+        ],
+    },
+    Leg {
+        name: "internet answers",
+        place: "exit node",
+        needs: "a connection to the internet from the VRF",
+        rules: &["transit-mtu", "mtu-ruled-out"],
+    },
+    Leg {
+        name: "nothing on management",
+        place: "in the workload",
+        needs: "a capture during a ping from the workload",
+        rules: &[],
+    },
+];
+
+/// What the rules come to for a leg.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    /// A rule found a fault.
+    Fail,
+    /// An input is missing, or what was found may be somebody else's.
+    Unknown,
+    /// A rule found something to look at.
+    Weak,
+    /// A rule looked and found nothing.
+    Pass,
+    /// No rule looked.
+    NotRun,
+}
+
+/// A leg, judged.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Judged<'r> {
+    /// The leg.
+    pub leg: &'static Leg,
+    /// What the rules come to.
+    pub state: State,
+    /// Faults and warnings, in the order of the report.
+    pub findings: Vec<&'r Finding>,
+    /// Inputs that are missing.
+    pub missing: Vec<&'r Unknown>,
+    /// Rules that looked and found nothing.
+    pub passed: Vec<&'static str>,
+}
+
+/// The legs, and the faults of egress that are on none.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Path<'r> {
+    /// In causal order.
+    pub legs: Vec<Judged<'r>>,
+    elsewhere: bool,
+    /// Whether nothing that was read names the tenant: what all share says nothing of its path then.
+    unnamed: bool,
+}
+
+impl<'r> Path<'r> {
+    /// The path of `tenant`; of everybody without one.
+    #[must_use]
+    pub fn of(report: &'r Report, tenant: Option<&str>) -> Self {
+        let scope = tenant.map(|tenant| Scope::of(report, tenant));
+        let found = |f: &Finding| scope.as_ref().map_or(Whose::Ours, |scope| scope.finding(f));
+        let unnamed = scope.as_ref().is_some_and(|scope| !scope.named());
+        let about = |s: &Subject| match &scope {
+            None => Whose::Ours,
+            Some(_) if unnamed => Whose::Unclear,
+            Some(scope) => scope.subject(s),
+        };
+        let legs: Vec<Judged<'r>> = LEGS.iter().map(|leg| judge(leg, report, &found, &about)).collect();
+        let on_no_leg = |f: &&Finding| LEGS.iter().all(|leg| !leg.rules.contains(&f.id));
+        let loud = |f: &&Finding| f.layer == Layer::Egress && f.severity == Severity::Fault;
+        let elsewhere = report.findings.iter().filter(loud).filter(on_no_leg).any(|f| found(f) != Whose::Theirs);
+        Self { legs, elsewhere, unnamed }
+    }
+
+    /// The first leg that is broken, counted from 1.
+    #[must_use]
+    pub fn broken(&self) -> Option<(usize, &Judged<'r>)> {
+        (1..).zip(&self.legs).find(|(_, leg)| leg.state == State::Fail)
+    }
+
+    /// What the whole path comes to: the worst of its legs. That nobody looked at some does not count.
+    #[must_use]
+    pub fn state(&self) -> State {
+        let any = |state| self.legs.iter().any(|leg| leg.state == state);
+        if self.elsewhere {
+            return State::Fail;
+        }
+        if self.unnamed && self.broken().is_none() {
+            return State::Unknown;
+        }
+        let order = [State::Fail, State::Unknown, State::Weak, State::Pass];
+        order.into_iter().find(|state| any(*state)).unwrap_or(State::NotRun)
+    }
+
+    /// How many legs are as `state` says.
+    #[must_use]
+    pub fn count(&self, state: State) -> usize {
+        self.legs.iter().filter(|leg| leg.state == state).count()
+    }
+}
+
+fn judge<'r>(
+    leg: &'static Leg,
+    report: &'r Report,
+    found: &dyn Fn(&Finding) -> Whose,
+    about: &dyn Fn(&Subject) -> Whose,
+) -> Judged<'r> {
+    let loud = |f: &&Finding| leg.rules.contains(&f.id) && f.severity > Severity::Info;
+    let findings: Vec<&Finding> =
+        report.findings.iter().filter(loud).filter(|f| !matches!(found(f), Whose::Theirs | Whose::Unclear)).collect();
+    let unclear = report.findings.iter().filter(loud).any(|f| found(f) == Whose::Unclear);
+    let missing: Vec<&Unknown> =
+        report.unknown.iter().filter(|u| u.ids.iter().any(|id| leg.rules.contains(id))).collect();
+    let mut passed: Vec<&'static str> = report
+        .passed
+        .iter()
+        .filter(|p| leg.rules.contains(&p.id) && matches!(about(&p.subject), Whose::Ours | Whose::Shared))
+        .map(|p| p.id)
+        .collect();
+    passed.dedup();
+    let state = if findings.iter().any(|f| f.severity == Severity::Fault) {
+        State::Fail
+    } else if unclear || !missing.is_empty() {
+        State::Unknown
+    } else if !findings.is_empty() {
+        State::Weak
+    } else if passed.is_empty() {
+        State::NotRun
+    } else {
+        State::Pass
+    };
+    Judged { leg, state, findings, missing, passed }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::diagnose::report::Passed;
+    use crate::diagnose::rules;
+
+    fn zone(name: &str) -> Subject {
+        Subject::new("zone", name)
+    }
+
+    fn found(id: &'static str, severity: Severity, subject: Subject, affects: &[&str]) -> Finding {
+        Finding {
+            id,
+            severity,
+            layer: Layer::Egress,
+            subject,
+            affects: affects.iter().map(|who| (*who).to_owned()).collect(),
+            title: id.to_owned(),
+            facts: Vec::new(),
+            caused_by: None,
+            not_tested: Vec::new(),
+            next: Vec::new(),
+            evidence: Vec::new(),
+        }
+    }
+
+    fn passing(subject: &Subject) -> Report {
+        let passed = LEGS.iter().flat_map(|leg| leg.rules).map(|id| Passed { id, subject: subject.clone() }).collect();
+        Report { findings: Vec::new(), passed, unknown: Vec::new() }
+    }
+
+    fn state(path: &Path<'_>, name: &str) -> State {
+        path.legs.iter().find(|leg| leg.leg.name == name).unwrap().state
+    }
+
+    #[test]
+    fn every_leg_names_rules_and_every_fault_of_egress_is_on_one() {
+        let ids: Vec<&str> = LEGS.iter().flat_map(|leg| leg.rules.iter().copied()).collect();
+        assert_eq!(ids.iter().collect::<BTreeSet<_>>().len(), ids.len(), "one leg a rule");
+        for id in &ids {
+            assert!(rules::rule(id).is_some(), "there is no rule {id}");
+        }
+        for rule in rules::all().filter(|rule| rule.layer == Layer::Egress && rule.severity == Severity::Fault) {
+            assert!(ids.contains(&rule.id), "{} is on no leg", rule.id);
+        }
+    }
+
+    #[test]
+    fn the_first_broken_leg_is_the_one_told() {
+        let mut report = passing(&zone("eds"));
+        let fault = |id| found(id, Severity::Fault, zone("eds"), &["eds"]);
+        report.findings = vec![fault("gateway-unreachable"), fault("snat-missing")];
+        let path = Path::of(&report, Some("eds"));
+        let (number, leg) = path.broken().unwrap();
+        assert_eq!((number, leg.leg.name, leg.findings[0].id), (7, "SNAT rule", "snat-missing"));
+        assert_eq!((path.state(), state(&path, "VRF up")), (State::Fail, State::Pass));
+    }
+
+    #[test]
+    fn a_leg_that_no_rule_looked_at_was_not_run() {
+        let path_of = |report: &Report| Path::of(report, Some("eds")).count(State::NotRun);
+        let empty = Report { findings: Vec::new(), passed: Vec::new(), unknown: Vec::new() };
+        assert_eq!(path_of(&empty), LEGS.len());
+        assert_eq!(Path::of(&empty, None).state(), State::NotRun);
+        let silent = LEGS.iter().filter(|leg| leg.rules.is_empty()).count();
+        assert_eq!(path_of(&passing(&zone("eds"))), silent);
+        let mut shared = passing(&Subject::new("node", "hv02"));
+        assert_eq!(path_of(&shared), LEGS.len(), "nothing names the tenant");
+        assert_eq!(Path::of(&shared, Some("eds")).state(), State::Unknown);
+        shared.passed.push(Passed { id: "inter-tenant-leak", subject: zone("eds") });
+        assert_eq!(path_of(&shared), silent);
+        assert_eq!(path_of(&passing(&zone("tdemo"))), LEGS.len(), "another tenant's pass is no pass");
+        assert_eq!(path_of(&passing(&Subject::new("workload", "2040"))), LEGS.len(), "whose is it?");
+    }
+
+    #[test]
+    fn a_missing_input_is_unknown_whatever_else_passed() {
+        let mut report = passing(&zone("eds"));
+        report.unknown.push(Unknown { missing: "the NAT rules".into(), why: None, ids: vec!["snat-missing"] });
+        let path = Path::of(&report, Some("eds"));
+        assert_eq!((state(&path, "SNAT rule"), state(&path, "VRF up")), (State::Unknown, State::Pass));
+        assert_eq!((path.state(), path.broken()), (State::Unknown, None));
+    }
+
+    #[test]
+    fn what_others_have_breaks_no_leg_and_what_is_unclear_is_unknown() {
+        let mut report = passing(&zone("eds"));
+        report.passed.push(Passed { id: "snat-missing", subject: zone("tdemo") });
+        report.findings = vec![
+            found("snat-missing", Severity::Fault, zone("tdemo"), &["tdemo"]),
+            found("workload-stopped", Severity::Fault, Subject::new("workload", "2040"), &[]),
+            found("exit-primary-missing", Severity::Warning, zone("eds"), &[]),
+        ];
+        let path = Path::of(&report, Some("eds"));
+        assert_eq!(state(&path, "SNAT rule"), State::Pass);
+        assert_eq!(state(&path, "workload runs"), State::Unknown);
+        assert_eq!(state(&path, "zone and VNet applied"), State::Weak);
+        assert_eq!(Path::of(&report, None).state(), State::Fail);
+    }
+
+    #[test]
+    fn a_fault_on_no_leg_breaks_the_path() {
+        let mut report = passing(&zone("eds"));
+        report.findings = vec![found("of-its-own-kind", Severity::Fault, zone("eds"), &[])];
+        let path = Path::of(&report, Some("eds"));
+        assert_eq!((path.state(), path.broken()), (State::Fail, None));
+    }
+}

@@ -1,0 +1,203 @@
+//! Whose a report is: what concerns one tenant, and what is somebody else's.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Report;
+use super::finding::{Finding, Key, Subject, Unknown};
+use crate::site::names::TenantName;
+
+/// Kinds of subject that all tenants share.
+const SHARED: [&str; 7] = ["node", "cluster", "source", "token", "privilege", "server", "request"];
+
+/// Whom something concerns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Whose {
+    /// The tenant.
+    Ours,
+    /// Everybody.
+    Shared,
+    /// Another tenant.
+    Theirs,
+    /// Its name does not tell.
+    Unclear,
+}
+
+/// One tenant among those that a report names.
+pub(super) struct Scope<'a> {
+    tenant: &'a str,
+    others: BTreeSet<&'a str>,
+    named: bool,
+}
+
+/// Whether a subject of this kind is a tenant: its zone has its name.
+fn is_tenant(kind: &str) -> bool {
+    matches!(kind, "zone" | "tenant")
+}
+
+/// Whether `name` is of something of `tenant`: itself, a VNet, a device, a VM, a part or a name below it.
+fn of_tenant(name: &str, tenant: &str) -> bool {
+    let vnet = tenant.parse::<TenantName>().ok().map(|t| t.vnet_prefix().to_owned());
+    let is = |word: &str| {
+        let word = ["vrf_", "vrfvx_", "vrfbr_"].iter().find_map(|p| word.strip_prefix(p)).unwrap_or(word);
+        let bridge = word.strip_suffix(|c: char| c.is_ascii_digit());
+        word == tenant || bridge.is_some() && bridge == vnet.as_deref() || word.split('-').next() == Some(tenant)
+    };
+    name.split(['/', '.', ' ']).any(is)
+}
+
+impl<'a> Scope<'a> {
+    pub(super) fn of(report: &'a Report, tenant: &'a str) -> Self {
+        let passed = report.passed.iter().map(|p| &p.subject);
+        let subjects = report.findings.iter().map(|f| &f.subject).chain(passed);
+        let mut others: BTreeSet<&str> = subjects.filter(|s| is_tenant(s.kind)).map(|s| s.name.as_str()).collect();
+        let named = others.remove(tenant) || report.findings.iter().any(|f| f.affects.iter().any(|who| who == tenant));
+        Self { tenant, others, named }
+    }
+
+    /// Whether anything that was read names the tenant.
+    pub(super) const fn named(&self) -> bool {
+        self.named
+    }
+
+    /// Whose something of this name is; `None` where the name does not tell.
+    fn owner(&self, name: &str) -> Option<Whose> {
+        if of_tenant(name, self.tenant) {
+            return Some(Whose::Ours);
+        }
+        self.others.iter().any(|other| of_tenant(name, other)).then_some(Whose::Theirs)
+    }
+
+    pub(super) fn subject(&self, subject: &Subject) -> Whose {
+        let shared = SHARED.contains(&subject.kind);
+        match self.owner(&subject.name) {
+            _ if shared => Whose::Shared,
+            Some(whose) => whose,
+            None if is_tenant(subject.kind) => Whose::Theirs,
+            None => Whose::Unclear,
+        }
+    }
+
+    /// A fault of a node that says whom it reaches is theirs.
+    pub(super) fn finding(&self, finding: &Finding) -> Whose {
+        let reached: Vec<Option<Whose>> = finding.affects.iter().map(|who| self.owner(who)).collect();
+        if reached.contains(&Some(Whose::Ours)) {
+            return Whose::Ours;
+        }
+        if !reached.is_empty() && reached.iter().all(|who| *who == Some(Whose::Theirs)) {
+            return Whose::Theirs;
+        }
+        self.subject(&finding.subject)
+    }
+}
+
+impl Report {
+    /// What of it concerns `tenant`, what everybody shares, and the causes of both; and how many findings were left out.
+    /// What cannot be told to be another tenant's stays. A tenant that nothing names is unknown, never well.
+    #[must_use]
+    pub fn about(&self, tenant: &str) -> (Self, usize) {
+        let scope = Scope::of(self, tenant);
+        let causes: BTreeMap<Key, Key> =
+            self.findings.iter().filter_map(|f| Some((f.key(), f.caused_by.clone()?))).collect();
+        let mut kept = BTreeSet::new();
+        for finding in self.findings.iter().filter(|f| scope.finding(f) != Whose::Theirs) {
+            let mut next = Some(finding.key());
+            while let Some(key) = next {
+                next = causes.get(&key).cloned();
+                if !kept.insert(key) {
+                    break;
+                }
+            }
+        }
+        let findings: Vec<Finding> = self.findings.iter().filter(|f| kept.contains(&f.key())).cloned().collect();
+        let passed = self.passed.iter().filter(|p| scope.subject(&p.subject) != Whose::Theirs).cloned().collect();
+        let mut unknown = self.unknown.clone();
+        if !scope.named {
+            let why = Some("nothing that was read names it".to_owned());
+            unknown.push(Unknown { missing: format!("tenant {}", crate::text::clean(tenant)), why, ids: Vec::new() });
+        }
+        let left_out = self.findings.len() - findings.len();
+        (Self { findings, passed, unknown }, left_out)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnose::finding::{Layer, Severity};
+    use crate::diagnose::report::Passed;
+
+    fn finding(id: &'static str, subject: Subject, affects: &[&str]) -> Finding {
+        Finding {
+            id,
+            severity: Severity::Fault,
+            layer: Layer::Egress,
+            subject,
+            affects: affects.iter().map(|who| (*who).to_owned()).collect(),
+            title: id.to_owned(),
+            facts: Vec::new(),
+            caused_by: None,
+            not_tested: Vec::new(),
+            next: Vec::new(),
+            evidence: Vec::new(),
+        }
+    }
+
+    fn zone(name: &str) -> Subject {
+        Subject::new("zone", name)
+    }
+
+    fn report(findings: Vec<Finding>) -> Report {
+        let pass = |name: &str| Passed { id: "snat-missing", subject: zone(name) };
+        Report { findings, passed: vec![pass("tdemo"), pass("eds"), pass("greenhse")], unknown: Vec::new() }
+    }
+
+    fn ids(report: &Report) -> Vec<&'static str> {
+        report.findings.iter().map(|f| f.id).collect()
+    }
+
+    #[test]
+    fn a_tenants_own_and_what_all_share_stay_and_others_are_counted() {
+        let node = Subject::new("node", "hv02");
+        let all = report(vec![
+            finding("own", zone("tdemo"), &["tdemo"]),
+            finding("of-others", zone("eds"), &["eds"]),
+            finding("of-the-node", node.clone(), &[]),
+            finding("of-the-node-for-us", node.clone(), &["eds", "tdemo"]),
+            finding("of-the-node-for-others", node, &["eds", "greenhse"]),
+            finding("vnet", Subject::new("vnet", "tdemo0"), &[]),
+            finding("vnet-of-others", Subject::new("vnet", "greenh0"), &[]),
+            finding("vm", Subject::new("workload", "tdemo/app"), &[]),
+            finding("vm-of-others", Subject::new("workload", "eds-app"), &[]),
+            finding("whose", Subject::new("workload", "2040"), &[]),
+            finding("name-of-others", Subject::new("name", "app.eds.example"), &[]),
+            finding("unheard-of-zone", zone("radio"), &[]),
+        ]);
+        let (mine, others) = all.about("tdemo");
+        assert_eq!(ids(&mine), ["own", "of-the-node", "of-the-node-for-us", "vnet", "vm", "whose"]);
+        assert_eq!(others, 6);
+        assert_eq!(mine.passed.iter().map(|p| p.subject.name.as_str()).collect::<Vec<_>>(), ["tdemo"]);
+        assert!(mine.unknown.is_empty());
+    }
+
+    #[test]
+    fn a_cause_stays_whosever_it_is() {
+        let cause = finding("frr-down", zone("eds"), &["eds"]);
+        let mine = finding("own", zone("tdemo"), &["tdemo"]).caused_by(Some(cause.key()));
+        let (kept, others) = report(vec![cause, mine]).about("tdemo");
+        assert_eq!((ids(&kept).len(), others), (2, 0));
+    }
+
+    #[test]
+    fn a_circle_of_causes_ends() {
+        let (mut a, mut b) = (finding("a", zone("tdemo"), &[]), finding("b", zone("tdemo"), &[]));
+        (a.caused_by, b.caused_by) = (Some(b.key()), Some(a.key()));
+        assert_eq!(report(vec![a, b]).about("tdemo").0.findings.len(), 2);
+    }
+
+    #[test]
+    fn a_tenant_that_nothing_names_is_unknown() {
+        let (kept, _) = report(Vec::new()).about("radio");
+        assert_eq!(kept.unknown.len(), 1, "{:?}", kept.unknown);
+        assert!(kept.unknown[0].missing.contains("radio"));
+    }
+}
