@@ -160,11 +160,7 @@ pub(super) fn trust(session: &mut Session<'_>, section: &'static str) -> Result<
                     return Ok(());
                 }
             }
-            "ca_file" => {
-                if session.ask_once(section, "ca_file")? {
-                    return Ok(());
-                }
-            }
+            "ca_file" if session.ask_once(section, "ca_file")? => return Ok(()),
             "system" => return Ok(()),
             _ => {}
         }
