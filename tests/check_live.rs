@@ -57,9 +57,7 @@ async fn a_healthy_site_has_nothing_to_say() {
 
 /// Faults of the lab whose id is a rule's and which a live check does not name, and why.
 const NOT_SEEN: &[(&str, &str)] = &[
-    ("transit-mtu", "no large packet is sent beyond the gateway"),
-    ("perimeter-drop", "no packet is sent beyond the gateway"),
-    ("vnet-missing", "in the lab it is a reload that failed: apply-partial says so"),
+    ("perimeter-drop", "no packet is sent beyond the gateway without `[probes] internet`"),
     ("workload-down", "nobody is looked for on the bridge; that the machine is stopped is workload-stopped"),
     ("lock-held", "reads do not show who holds the lock, and nothing is written"),
     ("token-expired", "the lab's is a token of a first boot, the rule's one of Proxmox VE"),

@@ -86,37 +86,8 @@ pub(super) fn read(ask: &Ask<'_>, name: &str, id: Option<&str>) -> Option<Value>
             }
         }
         "unbound/settings/search_host_override" => ask.grid(Vec::new()),
-        "unbound/settings/get" => resolver_settings(ask),
         _ => return None,
     })
-}
-
-/// What decides which answers get through; the stock list of private addresses, as far as IPv4 goes.
-fn resolver_settings(ask: &Ask<'_>) -> Value {
-    const STOCK: [&str; 11] = [
-        "0.0.0.0/8",
-        "10.0.0.0/8",
-        "100.64.0.0/10",
-        "169.254.0.0/16",
-        "172.16.0.0/12",
-        "192.0.2.0/24",
-        "192.168.0.0/16",
-        "198.18.0.0/15",
-        "198.51.100.0/24",
-        "203.0.113.0/24",
-        "233.252.0.0/24",
-    ];
-    let same = |text: &'static str| (text, text);
-    json!({"unbound": {
-        "general": {"enabled": "1", "port": "53", "dnssec": "1", "active_interface": options::interfaces(ask, "")},
-        "advanced": {
-            "privatedomain": options::choice([same("")], ""),
-            "privateaddress": options::choice(STOCK.map(same), &STOCK.join(",")),
-            "insecuredomain": options::choice([same("")], ""),
-        },
-        "acls": {"default_action": options::choice([("allow", "Allow"), ("deny", "Deny"), ("refuse", "Refuse")], "allow")},
-        "forwarding": {"enabled": "0"},
-    }})
 }
 
 fn alias_row(alias: &Alias) -> Value {
