@@ -211,6 +211,18 @@ proptest! {
     }
 }
 
+#[test]
+fn a_cursor_left_on_a_wide_character_does_not_erase_it() {
+    let mut bench = Bench::new(W, H, PaintOptions { synchronised: false, scroll_regions: false });
+    let buffer = Buffer::empty(Rect::new(0, 0, W, H));
+    let mut frame = Frame { buffer, scroll: None, cursor: Some(Position::new(2, 1)) };
+    frame.buffer.set_string(1, 1, "日", Style::new());
+    bench.paint(&frame);
+    frame.buffer.set_string(3, 1, "a", Style::new());
+    bench.paint(&frame);
+    assert_eq!(difference(bench.terminal.screen(), &frame), None);
+}
+
 /// A list as the console draws it: `selected` in reverse, six coloured columns, full width.
 fn list(w: u16, h: u16, offset: usize, selected: usize) -> Frame {
     let area = Rect::new(0, 0, w, h);

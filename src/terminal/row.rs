@@ -83,8 +83,13 @@ impl<'a> Row<'a> {
         from
     }
 
-    /// The cells `from..to` as ASCII text, if all of them are ASCII in the style of `pen`.
+    /// The cells `from..to` as ASCII text, if all of them are ASCII in the style of `pen` and the first one is not the
+    /// second half of a wide character: writing there would erase it.
     pub fn plain(&self, from: u16, to: u16, pen: Pen) -> Option<Vec<u8>> {
+        let before = from.checked_sub(1).and_then(|x| self.cell(x));
+        if before.is_some_and(|cell| one_byte(cell).is_none() && shown(cell).width() > 1) {
+            return None;
+        }
         let cells = self.cells.get(usize::from(from)..usize::from(to))?;
         cells.iter().map(|cell| one_byte(cell).filter(|_| Pen::of(cell) == pen)).collect()
     }
