@@ -1,4 +1,8 @@
 //! The perimeter: healthy stays quiet, what must not exist is found whatever it is called, what was not read is unknown.
+//! `old`: rows of an earlier reading; `way`: the route back and the resolver.
+
+mod old;
+mod way;
 
 use std::sync::Arc;
 
@@ -6,7 +10,7 @@ use crate::backends::opnsense::Error;
 use crate::backends::opnsense::model::{Action, Direction, Family, NotRead, Rule, RuleSet, Severity, SystemMessage};
 use crate::inventory::testing::perimeter::rule;
 use crate::inventory::testing::{Sample, healthy};
-use crate::inventory::{Class, Gap, GapKind, Inventory, ObjectId, RuleRow, SourceId, Touch};
+use crate::inventory::{Class, Gap, GapKind, Inventory, ObjectId, RuleRow, Touch};
 
 /// The healthy sample with its rule set changed.
 fn ruled(change: impl FnOnce(&mut RuleSet)) -> Sample {
@@ -390,117 +394,6 @@ fn a_rule_set_that_pf_refused_is_one_row() {
     assert!(faults(&inv)[0].contains("3 enabled rules are not loaded"));
     let old = refused(0);
     assert_eq!((old.attention.len(), old.attention[0].class), (1, Class::Warning), "the message outlives its cause");
-}
-
-#[test]
-fn the_way_back_is_one_enabled_route_in_force() {
-    type Change = fn(&mut Sample);
-    let cases: [(Change, &str); 6] = [
-        (|s| s.fw.routes = Ok(Vec::new().into()), "no static route to 10.20.128.0/18"),
-        (
-            |s| {
-                let mut routes = s.fw.routes.as_ref().expect("routes").to_vec();
-                routes[0].enabled = false;
-                s.fw.routes = Ok(routes.into());
-            },
-            "the static route to 10.20.128.0/18 is disabled",
-        ),
-        (
-            |s| {
-                let one = s.fw.routes.as_ref().expect("routes")[0].clone();
-                s.fw.routes = Ok(vec![one.clone(), one].into());
-            },
-            "2 static routes to 10.20.128.0/18",
-        ),
-        (
-            |s| {
-                let mut gateways = s.fw.gateways.as_ref().expect("gateways").to_vec();
-                gateways[0].address = Some([10, 20, 50, 23].into());
-                s.fw.gateways = Ok(gateways.into());
-            },
-            "leads to TENANT_FABRIC_GW 10.20.50.23, which is no exit node",
-        ),
-        (
-            |s| {
-                let mut gateways = s.fw.gateways.as_ref().expect("gateways").to_vec();
-                gateways[0].enabled = false;
-                s.fw.gateways = Ok(gateways.into());
-            },
-            "gateway TENANT_FABRIC_GW of the route to 10.20.128.0/18 is disabled",
-        ),
-        (|s| s.fw.kernel_routes = Ok(Vec::new().into()), "configured and not in force"),
-    ];
-    for (change, words) in cases {
-        let mut s = Sample::healthy();
-        change(&mut s);
-        let inv = s.join();
-        let mark = inv.perimeter.route.as_ref().expect("a verdict");
-        assert!(mark.class == Class::Fault && mark.word.contains(words), "{}", mark.word);
-        assert_eq!(faults(&inv), [&*mark.word]);
-        assert_eq!(inv.attention[0].affects.len(), 6);
-    }
-    let mut s = Sample::healthy();
-    s.fw.kernel_routes = Err(Gap::new(GapKind::Denied, "not permitted"));
-    assert_eq!(s.join().perimeter.route.as_ref().map_err(|g| g.kind), Err(GapKind::Denied));
-}
-
-#[test]
-fn a_route_of_a_single_tenant_must_not_exist() {
-    let mut s = Sample::healthy();
-    let mut routes = s.fw.routes.as_ref().expect("routes").to_vec();
-    let mut one = routes[0].clone();
-    one.network = "10.20.130.0/24".parse().expect("a prefix");
-    routes.push(one);
-    s.fw.routes = Ok(routes.into());
-    let inv = s.join();
-    assert_eq!(pattern(&inv, "a per-tenant route or interface"), Ok(1));
-    assert_eq!(inv.perimeter.must_not_exist, Ok(1));
-    assert_eq!(faults(&inv).len(), 1);
-}
-
-#[test]
-fn old_rules_stay_and_nothing_is_concluded_from_them() {
-    let mut s = ruled(|set| set.rules.push(rule(900, "opt5", "any", ("any", "10.20.128.0/18"), "temp")));
-    s.fail(SourceId::Fw, GapKind::NoAnswer, "10.20.99.1 does not answer", true);
-    s.fw.resolver_state = Ok(crate::backends::opnsense::model::ServiceState::Stopped);
-    let inv = s.join();
-    assert!(inv.rules.len() > 20);
-    assert!(inv.rules.iter().all(|r| (r.class, &*r.word) == (Class::Unknown, "unknown") && r.must_not_exist.is_err()));
-    assert!(!inv.forwards.is_empty());
-    assert!(inv.forwards.iter().all(|f| (f.class, &*f.word) == (Class::Unknown, "unknown")));
-    assert_eq!(inv.perimeter.must_not_exist.as_ref().map_err(|g| g.kind), Err(GapKind::NoAnswer));
-    assert!(inv.perimeter.route.is_err() && inv.perimeter.resolver.is_err());
-    assert_eq!(inv.attention.iter().map(|a| a.kind).collect::<Vec<_>>(), ["source"]);
-    assert_eq!(inv.tenant("eds").expect("eds").layers.resolver.gap.as_ref().map(|g| g.kind), Some(GapKind::NoAnswer));
-    assert_eq!(inv.tenant("eds").expect("eds").layers.node.class, Class::Fine);
-}
-
-#[test]
-fn parts_of_an_earlier_poll_stay_and_nothing_is_concluded_from_them() {
-    let mut s = ruled(|set| {
-        set.rules[5].loaded = Some(false);
-        set.rules.push(rule(900, "opt5", "any", ("any", "10.20.128.0/18"), "temp"));
-    });
-    s.fw.rules_old = Some(Gap::new(GapKind::NoAnswer, "no answer within 10 s"));
-    let inv = s.join();
-    assert!(inv.rules.len() > 20 && inv.rules.iter().all(|r| r.class == Class::Unknown));
-    assert_eq!(inv.perimeter.must_not_exist.as_ref().map_err(|g| g.kind), Err(GapKind::NoAnswer));
-    assert!(inv.perimeter.route.is_ok() && inv.forwards.iter().all(|f| f.class == Class::Fine || f.tenant.is_none()));
-    assert_eq!(inv.attention, []);
-    let mut s = Sample::healthy();
-    s.fw.forwards_old = Some(Gap::new(GapKind::NoAnswer, "no answer within 10 s"));
-    let inv = s.join();
-    assert!(!inv.forwards.is_empty() && inv.forwards.iter().all(|f| f.class == Class::Unknown));
-    assert_eq!(inv.perimeter.must_not_exist, Ok(0));
-    assert_eq!(inv.tenant("eds").expect("eds").layers.resolver.gap.as_ref().map(|g| g.kind), Some(GapKind::NoAnswer));
-}
-
-#[test]
-fn a_resolver_that_stands_still_is_one_row() {
-    let mut s = Sample::healthy();
-    s.fw.resolver_state = Ok(crate::backends::opnsense::model::ServiceState::Stopped);
-    let inv = s.join();
-    assert_eq!(faults(&inv), ["the resolver is stopped: no workload resolves a name"]);
 }
 
 #[test]
