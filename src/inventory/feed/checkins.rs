@@ -89,14 +89,6 @@ impl Worker {
 
     fn failure(&self, error: &Error, pause: std::time::Duration) -> Update {
         let at = (self.clock)();
-        Update::Failed {
-            source: SourceId::Boot,
-            node: None,
-            kind: kind(error),
-            text: error.to_string().into(),
-            help: Some(error.help().into()),
-            at,
-            next_try: at.checked_add(pause).ok(),
-        }
+        Update::failed(SourceId::Boot, kind(error), (error.to_string(), error.help()), at, pause)
     }
 }

@@ -335,15 +335,7 @@ impl Worker {
 
     async fn report(&self, trouble: Trouble, pause: Duration) -> Result<(), Gone> {
         let at = (self.clock)();
-        let update = Update::Failed {
-            source: SourceId::Dns,
-            node: None,
-            kind: trouble.kind,
-            text: trouble.text.into(),
-            help: Some(trouble.help.into()),
-            at,
-            next_try: at.checked_add(pause).ok(),
-        };
+        let update = Update::failed(SourceId::Dns, trouble.kind, (trouble.text, trouble.help), at, pause);
         self.out.send(update).await.map_err(|_| Gone)
     }
 }

@@ -86,6 +86,18 @@ pub(super) enum Update {
 }
 
 impl Update {
+    /// A source that failed at `at` and is tried again after `pause`.
+    pub(super) fn failed(
+        source: SourceId,
+        kind: GapKind,
+        (text, help): (impl Into<Arc<str>>, impl Into<Arc<str>>),
+        at: Timestamp,
+        pause: std::time::Duration,
+    ) -> Self {
+        let next_try = at.checked_add(pause).ok();
+        Self::Failed { source, node: None, kind, text: text.into(), help: Some(help.into()), at, next_try }
+    }
+
     /// A source without a client.
     pub(super) fn unusable(source: SourceId, node: Option<String>, why: &Unusable, at: Timestamp) -> Self {
         Self::Failed {

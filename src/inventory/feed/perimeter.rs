@@ -200,15 +200,7 @@ impl Worker {
     async fn report(&self, error: &Error, pause: Duration) -> Result<(), Gone> {
         let at = (self.clock)();
         let gap = fw_gap(error);
-        let update = Update::Failed {
-            source: SourceId::Fw,
-            node: None,
-            kind: gap.kind,
-            text: gap.why,
-            help: Some(Arc::from(error.help())),
-            at,
-            next_try: at.checked_add(pause).ok(),
-        };
+        let update = Update::failed(SourceId::Fw, gap.kind, (gap.why, error.help()), at, pause);
         self.out.send(update).await.map_err(|_| Gone)
     }
 }
