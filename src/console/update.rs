@@ -89,6 +89,7 @@ fn take_inventory(model: &mut Model, inv: Arc<Inventory>) {
     let before = model.inv.replace(inv);
     if model.frozen.is_none() {
         give_way(model, before.as_deref());
+        resolve::picture_came(model);
         select::picture_changed(model, before);
     }
 }

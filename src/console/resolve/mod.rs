@@ -17,7 +17,7 @@ use super::model::{Model, Screen};
 use super::msg::{Effect, Notice};
 use super::nav;
 use crate::backends::dns::RecordType;
-use crate::diagnose::resolve::{Controls, Gathering, Heard, Target, Verdict};
+use crate::diagnose::resolve::{Controls, Expected, Gathering, Heard, Target, Verdict, expect};
 use crate::inventory::{Class, Inventory, ObjectId};
 
 /// How many probes are remembered.
@@ -86,6 +86,26 @@ pub fn heard(model: &mut Model, id: u64, heard: Heard) {
     if question.found.is_whole() {
         let result = verdict(&question.found);
         conclude(model, PROBE, result);
+    }
+}
+
+/// Derives again what was unknown when it was asked, now that more has been read; what was known stays, so that the answers
+/// keep the expectation of their own moment.
+pub fn picture_came(model: &mut Model) {
+    let Some(inv) = model.inv.clone() else { return };
+    let Some(question) = model.question.as_mut().filter(|q| !q.stopped) else { return };
+    if !matches!(question.found.expected, Some(Expected::Unknown { .. })) {
+        return;
+    }
+    let expected = expect(&inv.site, &inv, &question.found.target);
+    if matches!(expected, Expected::Unknown { .. }) {
+        return;
+    }
+    question.found.take(Heard::Expected(expected));
+    let result = question.found.is_whole().then(|| verdict(&question.found));
+    let last = model.probes.iter_mut().rev().find(|probe| probe.what.starts_with(PROBE));
+    if let Some((probe, result)) = last.zip(result) {
+        probe.result = Some(result);
     }
 }
 

@@ -61,6 +61,26 @@ fn a_line_asks_and_the_answers_come_one_by_one() {
 }
 
 #[test]
+fn what_was_unknown_when_it_was_asked_is_derived_from_the_next_picture() {
+    let mut m = given((120, 40));
+    line(&mut m, "resolve tdemo/app");
+    let unknown = Expected::Unknown { why: "address of VMID 9101: not read yet".into() };
+    update(&mut m, Msg::Heard(1, Box::new(Heard::Expected(unknown.clone()))));
+    for vantage in Vantage::ALL {
+        update(&mut m, Msg::Heard(1, Box::new(column(vantage))));
+    }
+    let expected = |m: &Model| question(m).found.expected.clone();
+    assert_eq!(expected(&m), Some(unknown));
+    update(&mut m, Msg::Inventory(healthy()));
+    assert!(matches!(expected(&m), Some(Expected::Values { values, .. }) if values == ["10.20.129.10"]));
+    // What was known is of the moment of the answers, and stays.
+    let own = Expected::Values { values: vec!["10.20.129.99".into()], because: "of that moment".into() };
+    update(&mut m, Msg::Heard(1, Box::new(Heard::Expected(own.clone()))));
+    update(&mut m, Msg::Inventory(healthy()));
+    assert_eq!(expected(&m), Some(own));
+}
+
+#[test]
 fn what_comes_of_an_older_question_is_dropped() {
     let mut m = given((120, 40));
     line(&mut m, "resolve tdemo/app");
