@@ -6,7 +6,7 @@ use std::net::Ipv4Addr;
 use std::str::FromStr as _;
 use std::time::Duration;
 
-use hickory_proto::op::{Edns, Message, Query};
+use hickory_proto::op::{Edns, Message, Query, ResponseCode};
 use hickory_proto::rr::rdata::opt::EdnsOption;
 use hickory_proto::rr::{Name, Record, RecordType};
 
@@ -96,6 +96,12 @@ fn answer(shared: &Shared, resolver: &Role, vrf: Option<&str>, asked: &Asked<'_>
     let mut edns = Edns::new();
     edns.set_max_payload(asked.size);
     message.set_edns(edns);
+    // Translated, as it had to be to get through.
+    if world.perimeter.resolver.refuses(world.exit.transit_address) {
+        let refused = super::wire::response(&message, ResponseCode::Refused);
+        let length = refused.to_vec().map_or(0, |bytes| bytes.len());
+        return Way::Said(Box::new(refused), length);
+    }
     let bytes = message.to_vec().ok().and_then(|packet| resolver.answer(shared, &packet, true));
     let said = bytes.and_then(|bytes| Some((Box::new(Message::from_vec(&bytes).ok()?), bytes.len())));
     said.map_or(Way::Silent, |(message, length)| Way::Said(message, length))

@@ -6,6 +6,8 @@ pub(super) mod build;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
 
+use ipnet::Ipv4Net;
+
 use super::names::Zone;
 use super::state::ApiHealth;
 
@@ -174,6 +176,8 @@ pub struct Resolver {
     pub bogus: BTreeSet<String>,
     /// Name → zone and its serial: a kept NXDOMAIN, as old as the youngest fault.
     pub negative: BTreeMap<String, (String, u32)>,
+    /// Networks that may ask, where whoever is in none of them is refused; `None` = everybody may.
+    pub allowed: Option<Vec<Ipv4Net>>,
 }
 
 /// The perimeter.
@@ -225,6 +229,14 @@ impl std::fmt::Debug for Perimeter {
             .field("api", &self.api)
             .field("denied", &self.denied)
             .finish_non_exhaustive()
+    }
+}
+
+impl Resolver {
+    /// Whether whoever asks from `source` is refused.
+    #[must_use]
+    pub fn refuses(&self, source: Ipv4Addr) -> bool {
+        self.allowed.as_ref().is_some_and(|nets| !nets.iter().any(|net| net.contains(&source)))
     }
 }
 
