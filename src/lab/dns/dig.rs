@@ -13,6 +13,7 @@ use hickory_proto::rr::{Name, Record, RecordType};
 use super::Role;
 use crate::lab::node::Output;
 use crate::lab::node::routes::Tables;
+use crate::lab::sdn::scalar;
 use crate::lab::state::{FrrUnit, SnatState, World};
 use crate::lab::{Shared, moment};
 
@@ -119,11 +120,14 @@ fn passes(world: &World, vrf: Option<&str>, server: Ipv4Addr) -> Result<bool, &'
     if route.route.gateway.is_some_and(|gateway| gateway != exit.transit_gateway) {
         return Ok(false);
     }
-    let alive = exit.gateway_answers && !exit.conntrack_full;
+    let alive = exit.gateway_answers && !exit.conntrack_full && !exit.uplink_down;
     let Some(tenant) = vrf.and_then(|vrf| vrf.strip_prefix("vrf_")) else { return Ok(beyond && alive) };
     let state = exit.vrf(tenant);
-    let translated = matches!(state.snat, SnatState::Right | SnatState::Duplicate);
-    let back = exit.frr == FrrUnit::Active && exit.transit_forwarding && exit.rp_filter != 1 && state.return_route;
+    // Without translation the perimeter answers the VNet's own address.
+    let untranslated =
+        world.sdn.running.subnets_in(tenant).all(|subnet| subnet.get("snat").is_none_or(|on| scalar(on) != "1"));
+    let translated = untranslated || matches!(state.snat, SnatState::Right | SnatState::Duplicate);
+    let back = exit.frr == FrrUnit::Active && exit.transit_forwarding && !exit.rp_drops && state.return_route;
     Ok(beyond && alive && translated && back)
 }
 

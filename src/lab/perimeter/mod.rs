@@ -189,6 +189,10 @@ pub struct Perimeter {
     pub interfaces: Vec<Interface>,
     /// Rules made through the API, in order.
     pub rules: Vec<Rule>,
+    /// Rules that no packet has matched.
+    pub idle: BTreeSet<String>,
+    /// A host that shares its segment with the next hop of a route, and a host behind that one.
+    pub shared_segment: Option<(Ipv4Addr, Ipv4Addr)>,
     /// Rules that pf does not have, since it refused the set they came with and kept the one before.
     pub unloaded: BTreeSet<String>,
     /// Aliases.
@@ -250,6 +254,12 @@ impl Perimeter {
     /// The rules that pf has loaded.
     pub fn loaded(&self) -> impl Iterator<Item = &Rule> {
         self.rules.iter().filter(|rule| rule.enabled && !self.unloaded.contains(&rule.uuid))
+    }
+
+    /// Whether a rule in force lets the transit network out to the internet.
+    #[must_use]
+    pub fn lets_out(&self) -> bool {
+        self.loaded().any(|rule| rule.description.ends_with("tenant_transit -> internet"))
     }
 
     /// The gateway of that name.

@@ -63,7 +63,8 @@ pub(in crate::diagnose::rules) fn way_out(facts: &Facts, address: Ipv4Addr) -> W
     let passes = |rule: &&filter::Rule| {
         let here =
             rule.interfaces.is_empty() || rule.interfaces.iter().any(|id| *id == own.id || *id == own.description);
-        rule.action == "pass" && rule.direction != "out" && here
+        // What OPNsense makes itself serves the router: DHCP, its pages, its own packets.
+        rule.action == "pass" && rule.direction != "out" && here && !rule.automatic && !rule.six
     };
     let mut off = Vec::new();
     for rule in rules.iter().filter(passes) {
