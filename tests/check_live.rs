@@ -10,8 +10,11 @@
 )]
 
 mod common;
+#[path = "check_live/table.rs"]
+mod table;
+#[path = "check_live/trips.rs"]
+mod trips;
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use base64::Engine as _;
@@ -19,10 +22,8 @@ use deevnet_console::diagnose::Report;
 use deevnet_console::diagnose::collect::{Check, Sink, Wanted, collect, report};
 use deevnet_console::diagnose::evidence::{Evidence, load, save};
 use deevnet_console::diagnose::finding::{Layer, Severity};
-use deevnet_console::diagnose::rules;
 use deevnet_console::inventory::feed::Clients;
 use deevnet_console::lab::Lab;
-use deevnet_console::lab::faults;
 use deevnet_console::site::Site;
 
 async fn lab() -> (Lab, Arc<Site>) {
@@ -52,62 +53,6 @@ async fn a_healthy_site_has_nothing_to_say() {
     let report = report(&evidence);
     let loud = report.findings.iter().any(|f| f.severity > Severity::Info);
     assert!(!loud && report.unknown.is_empty(), "{}", told(&report));
-    lab.shutdown().await;
-}
-
-/// Faults of the lab whose id is a rule's and which a live check does not name, and why.
-const NOT_SEEN: &[(&str, &str)] = &[
-    ("perimeter-drop", "no packet is sent beyond the gateway without `[probes] internet`"),
-    ("workload-down", "nobody is looked for on the bridge; that the machine is stopped is workload-stopped"),
-    ("lock-held", "reads do not show who holds the lock, and nothing is written"),
-    ("token-expired", "the lab's is a token of a first boot, the rule's one of Proxmox VE"),
-];
-
-/// Those that are named beside something that comes first: what is worth knowing by its reach, and a node that the
-/// cluster does not reach either.
-const BESIDE: &[&str] = &["snat-duplicate", "exit-node-unreachable"];
-
-/// Ids of `report`, consequences and what is worth knowing too.
-fn ids(report: &Report) -> BTreeSet<&'static str> {
-    report.findings.iter().map(|f| f.id).collect()
-}
-
-/// Where `id` stands: at the top, under it, or beside something else; `None` = nowhere.
-fn place(report: &Report, id: &str) -> Option<String> {
-    let headline = report.headline()?;
-    let mut at = report.findings.iter().find(|f| f.id == id)?;
-    for _ in 0..report.findings.len() {
-        if at.key() == headline.key() {
-            return Some(if at.id == id { "headline" } else { "under the headline" }.to_owned());
-        }
-        let Some(cause) = report.findings.iter().find(|f| Some(f.key()) == at.caused_by) else { break };
-        at = cause;
-    }
-    Some(format!("beside {}", headline.id))
-}
-
-/// Switched on it is named, switched off it is gone: each fault of the lab that a rule is for.
-#[tokio::test(flavor = "multi_thread")]
-async fn each_fault_is_named_while_it_is_on() {
-    let (lab, site) = lab().await;
-    let both: Vec<&str> = faults::specs().map(|spec| spec.id).filter(|id| rules::rule(id).is_some()).collect();
-    let healthy = ids(&report(&evidence(&site, Check::All, None).await));
-    let mut bad = Vec::new();
-    for id in both.into_iter() {
-        let excused = NOT_SEEN.iter().any(|(known, _)| *known == id);
-        lab.fault_on(id).unwrap();
-        let on = report(&evidence(&site, Check::All, None).await);
-        lab.fault_off(id).unwrap();
-        let place = place(&on, id);
-        eprintln!("{id:28} {}", place.as_deref().unwrap_or("not seen"));
-        let beside = BESIDE.contains(&id) && place.is_some();
-        if place.is_some_and(|at| beside || at.ends_with("headline")) == excused {
-            bad.push(format!("{id}:\n{}", told(&on)));
-        }
-    }
-    let off = report(&evidence(&site, Check::All, None).await);
-    assert!(ids(&off) == healthy && off.unknown.is_empty(), "all off: {}", told(&off));
-    assert!(bad.is_empty(), "{}", bad.join("\n\n"));
     lab.shutdown().await;
 }
 

@@ -135,7 +135,7 @@ const FAULTS: &[Shown] = &[
     ),
     ("checkin-silent@eds", CheckInState::Applied, Class::Info, "applied, silent", "1 silent", &[]),
     (
-        "token-expired@eds",
+        "checkin-expired@eds",
         CheckInState::Expired,
         Class::Warning,
         "expired",

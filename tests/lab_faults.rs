@@ -83,7 +83,7 @@ const FILES: &[&str] = &[
 ];
 
 /// Faults that nothing shows to a reader, and why.
-const UNSEEN: &[(&str, &str)] = &[("lock-held", "Proxmox shows no reader who holds the SDN lock")];
+const UNSEEN: &[(&str, &str)] = &[("sdn-locked", "Proxmox shows no reader who holds the SDN lock")];
 
 /// Everything that was heard, by what was asked.
 type Heard = BTreeMap<String, String>;

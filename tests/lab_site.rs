@@ -325,7 +325,7 @@ async fn every_fault_shows_and_leaves_nothing_behind() {
         lab.fault_on(fault).unwrap();
         // Delays are looked at in the state: waiting for them would prove no more.
         let slow = fault.ends_with("-slow");
-        let invisible = fault == "lock-held";
+        let invisible = fault == "sdn-locked";
         if !slow && !invisible {
             assert_ne!(everything(&lab).await, healthy, "{fault} changes nothing that can be seen");
         }

@@ -65,6 +65,7 @@ fn step(raw: &Value) -> Step {
             status,
             reason: text(&response["reason"]),
             content_type: response["content_type"].as_str().map(str::to_owned),
+            date: None,
             body,
             close: status >= 400,
         },

@@ -73,7 +73,7 @@ pub fn build(world: &World) -> Boot {
         deliveries.insert(vmid, Delivery::applied(generation, started));
     }
     Boot {
-        api: ApiHealth { up: true, delay_ms: 0, tokens_known: true, unauthorized_delay_ms: 0 },
+        api: ApiHealth { up: true, tokens_known: true, unauthorized_delay_ms: 0, ..ApiHealth::default() },
         credential: format!("{:016x}{:016x}", credential("a"), credential("b")),
         offered: true,
         denied: false,

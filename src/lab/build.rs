@@ -138,8 +138,9 @@ fn frame(seed: u64, booted: i64, secret: &str) -> World {
         ],
         sdn: Sdn::default(),
         tasks: Vec::new(),
+        tokens_refused: None,
         tokens: BTreeMap::from([(TOKEN_ID.to_owned(), Token { secret: secret.to_owned(), role: Role::Administrator })]),
-        api: ApiHealth { up: true, delay_ms: 0, tokens_known: true, unauthorized_delay_ms: 3000 },
+        api: ApiHealth { up: true, tokens_known: true, unauthorized_delay_ms: 3000, ..ApiHealth::default() },
         exit: exit_node(),
         names: Names::default(),
         perimeter: Perimeter::default(),
@@ -162,6 +163,7 @@ pub fn exit_node() -> ExitNode {
         root: true,
         transit_forwarding: true,
         rp_filter: 0,
+        rp_drops: false,
         frr: FrrUnit::Active,
         forward_drop: false,
         conntrack_full: false,
@@ -169,6 +171,8 @@ pub fn exit_node() -> ExitNode {
         mtu_blackhole: false,
         main_via_management: false,
         vrfs: BTreeMap::new(),
+        uplink_down: false,
+        frr_saved: None,
         missing_vnets: std::collections::BTreeSet::new(),
     }
 }
@@ -276,6 +280,7 @@ fn workload_guest(world: &World, tenant: &Tenant, ordinal: u32, workload: &str, 
         disk: 32 * GIB,
         agent_up: true,
         address: Some((address, 24)),
+        floating: None,
     };
     (vmid, guest)
 }
@@ -339,7 +344,8 @@ fn tasks(world: &mut World, plan: &[Tenant], now: i64) {
     world.tasks.push(task(EXIT_NODE, 0x4100, now - 4 * 3600, "srvreload", "networking", "root@pam"));
 }
 
-fn task(node: &str, pid: i64, start: i64, kind: &str, id: &str, user: &str) -> Task {
+/// A task as it ended, two seconds after its start.
+pub(super) fn task(node: &str, pid: i64, start: i64, kind: &str, id: &str, user: &str) -> Task {
     Task {
         upid: format!("UPID:{node}:{pid:08X}:{:08X}:{start:08X}:{kind}:{id}:{user}:", 0x0007_0000 + pid),
         ended: Some(start + 2),

@@ -22,7 +22,7 @@ use tokio_rustls::TlsAcceptor;
 
 use super::pve::{self, Body};
 use super::state::{ApiHealth, World};
-use super::{Shared, boot, opnsense, pdns, registry};
+use super::{Shared, boot, moment, opnsense, pdns, registry};
 
 /// An idle connection lives this long.
 const IDLE: Duration = Duration::from_secs(5);
@@ -198,7 +198,9 @@ pub(super) async fn serve(
                     // A reset, and no HTTP at all.
                     let _ = stream.set_zero_linger();
                 } else if api.health(&world).up {
-                    connections.spawn(connection(api, stream, tls.clone(), Arc::clone(&shared)));
+                    let foreign = api.health(&world).foreign_certificate.then(|| shared.stranger.clone());
+                    let tls = tls.as_ref().map(|own| foreign.unwrap_or_else(|| own.clone()));
+                    connections.spawn(connection(api, stream, tls, Arc::clone(&shared)));
                 }
                 // A server that is down gives nothing back, not even a handshake.
             }
@@ -258,6 +260,11 @@ async fn respond(api: Api, shared: &Shared, request: HttpRequest<Incoming>) -> O
     };
     if answer.status == 401 {
         pause(health.unauthorized_delay_ms).await;
+    }
+    let mut answer = answer;
+    if health.ahead != 0 {
+        let date = moment(now + health.ahead).strftime("%a, %d %b %Y %H:%M:%S GMT").to_string();
+        answer.headers.push(("date", date));
     }
     Some(answer)
 }

@@ -138,6 +138,8 @@ struct Shared {
     resolver: Role,
     /// What the perimeter's API has to bear.
     opnsense_load: http::Load,
+    /// Another authority's certificate for the same address.
+    stranger: tokio_rustls::TlsAcceptor,
 }
 
 struct Shifting {
@@ -259,6 +261,7 @@ impl Lab {
             written: Mutex::new(Files::new()),
             resolver: Role::resolver(),
             opnsense_load: http::Load::default(),
+            stranger: trust::make()?.acceptor,
         });
         for fault in &options.faults {
             shared.fault_on(fault)?;

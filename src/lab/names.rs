@@ -121,6 +121,8 @@ pub struct Names {
     pub api: ApiHealth,
     /// The HTTP API turns this host away: `webserver-allow-from`.
     pub api_denied: bool,
+    /// What answers the HTTP API is a recursor.
+    pub recursor: bool,
     /// Whether the DNS server answers.
     pub up: bool,
 }
@@ -244,8 +246,9 @@ pub(super) fn build(world: &World, now: i64) -> Names {
         zones: tenants.iter().flat_map(|tenant| tenant_zones(world, tenant)).collect(),
         keys: tenants.iter().map(|tenant| ((*tenant).clone(), key(tenant))).collect(),
         api_key: secret("powerdns api").iter().map(|byte| format!("{byte:02x}")).collect(),
-        api: ApiHealth { up: true, delay_ms: 0, tokens_known: true, unauthorized_delay_ms: 0 },
+        api: ApiHealth { up: true, tokens_known: true, unauthorized_delay_ms: 0, ..ApiHealth::default() },
         api_denied: false,
+        recursor: false,
         up: true,
     }
 }

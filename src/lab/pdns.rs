@@ -30,8 +30,8 @@ pub(super) fn answer(world: &World, now: i64, call: &Call) -> Answer {
         return unwritten(names, call, &parts);
     }
     match parts.as_slice() {
-        [""] if rest.is_empty() => Answer::json(json!([server()])),
-        ["localhost"] => Answer::json(server()),
+        [""] if rest.is_empty() => Answer::json(json!([server(names)])),
+        ["localhost"] => Answer::json(server(names)),
         ["localhost", rest @ ..] => inside(world, now, call, rest),
         _ => failed(call, 404, "Not Found"),
     }
@@ -61,9 +61,10 @@ fn failed(call: &Call, status: u16, reason: &str) -> Answer {
     Answer::new(status, Payload::Text("text/plain; charset=utf-8", words.to_owned()))
 }
 
-fn server() -> Value {
+fn server(names: &Names) -> Value {
+    let daemon = if names.recursor { "recursor" } else { "authoritative" };
     json!({"autoprimaries_url": format!("{SERVER}/autoprimaries{{/autoprimary}}"),
-        "config_url": format!("{SERVER}/config{{/config_setting}}"), "daemon_type": "authoritative",
+        "config_url": format!("{SERVER}/config{{/config_setting}}"), "daemon_type": daemon,
         "id": "localhost", "type": "Server", "url": SERVER, "version": VERSION,
         "zones_url": format!("{SERVER}/zones{{/zone}}")})
 }
@@ -73,6 +74,9 @@ fn inside(world: &World, now: i64, call: &Call, parts: &[&str]) -> Answer {
     match parts {
         ["statistics"] => statistics(world, now, call),
         ["config"] => Answer::json(config()),
+        // A recursor has the same paths, and none of the zones.
+        ["zones"] if names.recursor => Answer::json(json!([])),
+        ["zones", ..] | ["tsigkeys", ..] if names.recursor => failed(call, 404, "Not Found"),
         ["zones"] => zones(names, call),
         ["zones", id, rest @ ..] => match (zone(names, id), rest) {
             (None, _) => failed(call, 404, "Not Found"),

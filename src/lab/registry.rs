@@ -28,7 +28,7 @@ pub fn build(world: &World) -> Registry {
     });
     let word = |part| mix(world.seed, &format!("registry token {part}"));
     Registry {
-        api: ApiHealth { up: true, delay_ms: 0, tokens_known: true, unauthorized_delay_ms: 0 },
+        api: ApiHealth { up: true, tokens_known: true, unauthorized_delay_ms: 0, ..ApiHealth::default() },
         token: format!("{:016x}{:016x}", word("a"), word("b")),
         tenants: zones.collect(),
     }

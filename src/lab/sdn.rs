@@ -68,6 +68,13 @@ impl Tree {
         self.of(Kind::Vnet).filter(move |(_, o)| o.get("zone").is_some_and(|z| z == zone)).map(|(id, _)| id)
     }
 
+    /// Subnets of a zone.
+    pub fn subnets_in<'a>(&'a self, zone: &'a str) -> impl Iterator<Item = &'a Object> {
+        self.of(Kind::Subnet)
+            .filter(move |(id, _)| subnet_parts(id).is_some_and(|(owner, ..)| owner == zone))
+            .map(|(_, options)| options)
+    }
+
     /// Subnets of a VNet.
     pub fn subnets_of<'a>(&'a self, vnet: &'a str) -> impl Iterator<Item = (&'a String, &'a Object)> {
         self.of(Kind::Subnet).filter(move |(_, o)| o.get("vnet").is_some_and(|v| v == vnet))

@@ -42,6 +42,8 @@ pub struct World {
     pub sdn: Sdn,
     /// Tasks, newest last.
     pub tasks: Vec<Task>,
+    /// Why no token is let in, in the server's words; `None` = they are looked up.
+    pub tokens_refused: Option<String>,
     /// API tokens by `user@realm!name`.
     pub tokens: BTreeMap<String, Token>,
     /// How the API server itself behaves.
@@ -113,6 +115,8 @@ pub struct Guest {
     pub agent_up: bool,
     /// Address inside the guest with prefix length, as its agent tells.
     pub address: Option<(Ipv4Addr, u8)>,
+    /// A second address on the same card that no node has learnt.
+    pub floating: Option<Ipv4Addr>,
 }
 
 impl Guest {
@@ -130,6 +134,12 @@ impl Guest {
     pub fn property(&self, key: &str, part: &str) -> Option<String> {
         let text = self.text(key)?;
         text.split(',').filter_map(|pair| pair.split_once('=')).find(|(k, _)| *k == part).map(|(_, v)| v.to_owned())
+    }
+
+    /// Whether it runs with its card connected.
+    #[must_use]
+    pub fn wired(&self) -> bool {
+        self.started.is_some() && self.property("net0", "link_down").as_deref() != Some("1")
     }
 
     /// Lower-case MAC of `net0`.
@@ -161,6 +171,8 @@ pub enum Role {
     Administrator,
     /// `PVEAuditor`.
     Auditor,
+    /// The same without anything of SDN.
+    NoSdn,
     /// A privilege-separated token without any ACL of its own.
     Empty,
 }
@@ -191,6 +203,12 @@ pub struct ApiHealth {
     pub tokens_known: bool,
     /// Milliseconds before an answer 401.
     pub unauthorized_delay_ms: u64,
+    /// Credentials never arrive: a proxy in between drops them.
+    pub credentials_lost: bool,
+    /// Its certificate is signed by another authority than the lab's.
+    pub foreign_certificate: bool,
+    /// Seconds its clock is ahead.
+    pub ahead: i64,
 }
 
 /// The default route a tenant's VRF has.
@@ -217,6 +235,8 @@ pub enum SnatState {
     Source(Ipv4Addr),
     /// Twice the same.
     Duplicate,
+    /// Translates to this address, which was the node's when SDN was applied.
+    Stale(Ipv4Addr),
 }
 
 /// What separates a tenant from its neighbours on the exit node.
@@ -258,6 +278,14 @@ pub struct VrfState {
     pub isolation: Isolation,
     /// `frr.conf.local`.
     pub local: LocalStanza,
+    /// The VRF VNI is listed as layer 2.
+    pub l3_unbound: bool,
+    /// A default learnt by BGP, from this exit node.
+    pub learnt_default: Option<Ipv4Addr>,
+    /// Answers come back by a pair of interfaces that filters strictly.
+    pub local_routing: bool,
+    /// Its segments take frames of 8950 bytes, but for the firewall bridges of its guests.
+    pub jumbo: bool,
 }
 
 impl Default for VrfState {
@@ -269,6 +297,10 @@ impl Default for VrfState {
             return_route: true,
             isolation: Isolation::Right,
             local: LocalStanza::Merged,
+            l3_unbound: false,
+            learnt_default: None,
+            local_routing: false,
+            jumbo: false,
         }
     }
 }
@@ -314,8 +346,10 @@ pub struct ExitNode {
     pub root: bool,
     /// `forwarding` of the transit interface.
     pub transit_forwarding: bool,
-    /// `rp_filter` of the transit interface; above 0 replies are dropped.
+    /// `rp_filter` of the transit interface.
     pub rp_filter: u8,
+    /// It drops replies.
+    pub rp_drops: bool,
     /// FRR.
     pub frr: FrrUnit,
     /// Policy DROP on filter/FORWARD.
@@ -330,6 +364,10 @@ pub struct ExitNode {
     pub main_via_management: bool,
     /// Zone → deviation; absent = none.
     pub vrfs: BTreeMap<String, VrfState>,
+    /// The transit interface has no carrier.
+    pub uplink_down: bool,
+    /// `frr.conf.sav`: statements that were written by hand and are not running.
+    pub frr_saved: Option<String>,
     /// VNets whose devices are not there.
     pub missing_vnets: BTreeSet<String>,
 }

@@ -164,7 +164,7 @@ const TABLE: &[Expected] = &[
     // Look-alikes and what only a probe or a second sample can tell: no finding, and no claim.
     expect("rp-filter-drops", "+++", Some(("forwarding", "on", Fine)), &[], 0),
     expect("transit-mtu", "+++", Some(("default", "right", Fine)), &[], 0),
-    expect("lock-held", "+++", None, &[], 0),
+    expect("sdn-locked", "+++", None, &[], 0),
 ];
 
 /// Faults of the sources themselves; `feed.rs` has them. Hostile names have a test of their own below.

@@ -11,7 +11,7 @@ use super::error::Error;
 pub const SCRIPT: &str = include_str!("helper.sh");
 
 /// Version of [`SCRIPT`]; a frame of another version is refused.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// Where a node has it installed.
 pub const INSTALL_PATH: &str = "/usr/local/sbin/deevnet-exit-node";
@@ -40,6 +40,9 @@ pub const PROBE_DNS: [&str; 6] = ["sh", "-s", "--", "probe", "dns", "-"];
 
 /// The same for packets along a path.
 pub const PROBE_PATH: [&str; 6] = ["sh", "-s", "--", "probe", "path", "-"];
+
+/// The same for what a reading leaves out.
+pub const PROBE_SHOW: [&str; 6] = ["sh", "-s", "--", "probe", "show", "-"];
 
 /// Most questions of one reading.
 pub const MAX_LOOKUPS: usize = 8192;

@@ -7,17 +7,20 @@
 #                                            DNS questions asked from inside a VRF, as one frame on stdout
 #   deevnet-exit-node probe path KIND VRF SOURCE DESTINATION ARGUMENT | -
 #                                            packets sent along a path, or flows listed, as one frame on stdout
+#   deevnet-exit-node probe show WHAT | -    what a reading leaves out, as one frame on stdout
 #
 # LOOKUP is NAME/DESTINATION/SOURCE/INTERFACE, "-" for a source or interface that is not given; "-" alone takes one
 # LOOKUP a line from stdin. Reading changes nothing on the node but a temporary directory, removed at the end.
 # A probe sends packets and changes nothing either; "-" takes one question a line from stdin. KIND is ping, mtu
 # (ARGUMENT: bytes of payload, not to be fragmented), tcp or http (ARGUMENT: a port), flows (connections tracked from
-# the prefix DESTINATION). "-" for VRF is the main table, "-" for SOURCE the kernel's choice, "-" for no ARGUMENT.
+# the prefix DESTINATION), arp (ARGUMENT: an interface). "-" for VRF is the main table, "-" for SOURCE the kernel's
+# choice, "-" for no ARGUMENT. WHAT is vnis (as FRR has bound them), running (FRR's configuration in force), saved
+# (frr.conf.sav).
 # Runs installed (through sudo) or from the stdin of "sh -s". docs/exit-node-access.md says what each part needs.
 #
 # Exit: 0 a frame was written, 1 it could not be, 2 the arguments were refused.
 
-VERSION=2
+VERSION=3
 INSTALLED=/usr/local/sbin/deevnet-exit-node
 MAX_LOOKUPS=8192
 MAX_QUESTIONS=32
@@ -344,9 +347,10 @@ add_path() { # add_path KIND VRF SOURCE DESTINATION ARGUMENT
   esac
   case $1 in
     ping | flows) [ "$5" = - ] || refuse "$1 takes no argument" ;;
+    arp) is_interface "$5" || refuse "arp takes an interface name" ;;
     mtu) is_number "$5" 28 65000 || refuse "mtu takes 28 to 65000 bytes" ;;
     tcp | http) is_number "$5" 1 65535 || refuse "$1 takes a port" ;;
-    *) refuse "a path's kind is none of ping, mtu, tcp, http, flows" ;;
+    *) refuse "a path's kind is none of ping, mtu, tcp, http, flows, arp" ;;
   esac
   questions=$((questions + 1))
   [ "$questions" -le "$MAX_QUESTIONS" ] || refuse "more than $MAX_QUESTIONS questions"
@@ -388,6 +392,7 @@ try_path() {
       # Busy tenants have a million: the newest say as much.
       head -n 4000 "$dir/$part.o" >"$dir/$part.h" && mv "$dir/$part.h" "$dir/$part.o"
       ;;
+    arp) run_root "$part" 5 arping -c 2 -w 2 -I "$argument" "$destination" ;;
   esac
 }
 probe_path() {
@@ -420,6 +425,48 @@ probe_path() {
   emit "$parts"
 }
 
+add_show() { # add_show WHAT
+  [ "$#" = 1 ] || refuse "show takes one word"
+  case $1 in vnis | running | saved) ;; *) refuse "what can be shown is vnis, running, saved" ;; esac
+  questions=$((questions + 1))
+  [ "$questions" -le "$MAX_QUESTIONS" ] || refuse "more than $MAX_QUESTIONS questions"
+  printf '%s\n' "$1" >>"$dir/questions"
+}
+# ask_vtysh PART COMMAND: as in read_vtysh, the group may do it.
+ask_vtysh() {
+  if [ "$euid" != 0 ] && [ -r /etc/frr/vtysh.conf ]; then run "$1" 8 vtysh -c "$2"; else run_root "$1" 8 vtysh -c "$2"; fi
+}
+probe_show() {
+  dir='' questions=0 can_sudo=0 sudo_said=''
+  make_dir
+  : >"$dir/questions"
+  if [ "$#" = 1 ] && [ "$1" = - ]; then
+    while read -r what rest; do add_show "$what" ${rest:+"$rest"}; done
+  else
+    add_show "$@"
+  fi
+  euid=$(id -u)
+  if [ "$euid" != 0 ]; then
+    elevate "$dir/questions" probe show && return 0
+    ask_sudo
+  fi
+  began=$(date +%s.%N)
+  parts=meta question=0
+  while read -r what; do
+    case $what in
+      vnis) ask_vtysh "q$question" 'show evpn vni json' & ;;
+      running) ask_vtysh "q$question" 'show running-config' & ;;
+      saved) read_file "q$question" /etc/frr/frr.conf.sav & ;;
+    esac
+    parts="$parts q$question"
+    question=$((question + 1))
+  done <"$dir/questions"
+  wait
+  record meta 0 ""
+  printf 'began %s\neuid %s\nquestions %s\n' "$began" "$euid" "$questions" >"$dir/meta.o"
+  emit "$parts"
+}
+
 main() {
   # An installed copy runs as root: it trusts none of the caller's environment.
   if [ "$0" = "$INSTALLED" ]; then PATH=/usr/sbin:/usr/bin:/sbin:/bin; else PATH=$PATH:/usr/sbin:/usr/bin:/sbin:/bin; fi
@@ -439,7 +486,8 @@ main() {
       case $kind in
         dns) probe_dns "$@" ;;
         path) probe_path "$@" ;;
-        *) refuse "unknown probe; known are dns, path" ;;
+        show) probe_show "$@" ;;
+        *) refuse "unknown probe; known are dns, path, show" ;;
       esac
       ;;
     *) refuse "unknown subcommand; known are version, read, probe" ;;

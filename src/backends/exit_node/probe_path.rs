@@ -31,6 +31,39 @@ pub enum What {
     Http(u16),
 }
 
+/// What a reading leaves out, since it takes its time and changes seldom.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Show {
+    /// VNIs as FRR has bound them.
+    Vnis,
+    /// FRR's configuration in force, passwords masked.
+    Running,
+    /// `frr.conf.sav`, passwords masked.
+    Saved,
+}
+
+impl Show {
+    /// As the helper takes it.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Vnis => "vnis",
+            Self::Running => "running",
+            Self::Saved => "saved",
+        }
+    }
+
+    /// The command that the helper runs for it.
+    #[must_use]
+    pub const fn command(self) -> &'static str {
+        match self {
+            Self::Vnis => "vtysh -c 'show evpn vni json'",
+            Self::Running => "vtysh -c 'show running-config'",
+            Self::Saved => "cat /etc/frr/frr.conf.sav",
+        }
+    }
+}
+
 /// One probe.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PathProbe {
@@ -38,6 +71,8 @@ pub struct PathProbe {
     source: Option<Ipv4Addr>,
     destination: Target,
     what: Option<What>,
+    /// Asked for its hardware address on this interface.
+    neighbour: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,7 +108,8 @@ impl PathProbe {
             What::Tcp(0) | What::Http(0) => return Err(Error::Question { field: "port" }),
             _ => {}
         }
-        Ok(Self { vrf: vrf.map(str::to_owned), source, destination: Target::Address(destination), what: Some(what) })
+        let vrf = vrf.map(str::to_owned);
+        Ok(Self { vrf, source, destination: Target::Address(destination), what: Some(what), neighbour: None })
     }
 
     /// The flows that are tracked from `subnet`. Needs root there.
@@ -84,13 +120,29 @@ impl PathProbe {
         if subnet.prefix_len() < 8 {
             return Err(Error::Question { field: "prefix" });
         }
-        Ok(Self { vrf: None, source: None, destination: Target::Prefix(subnet.trunc()), what: None })
+        let destination = Target::Prefix(subnet.trunc());
+        Ok(Self { vrf: None, source: None, destination, what: None, neighbour: None })
+    }
+
+    /// Whether somebody answers for `address` on `interface`. Needs root there, and a program that not every node has.
+    ///
+    /// # Errors
+    /// [`Error::Question`] when `interface` is no interface name.
+    pub fn arp(interface: &str, address: Ipv4Addr) -> Result<Self, Error> {
+        if !helper::is_word(interface, 15) {
+            return Err(Error::Question { field: "interface" });
+        }
+        let neighbour = Some(interface.to_owned());
+        Ok(Self { vrf: None, source: None, destination: Target::Address(address), what: None, neighbour })
     }
 
     /// As the helper takes it: `KIND VRF SOURCE DESTINATION ARGUMENT`.
     #[must_use]
     pub fn line(&self) -> String {
         let dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
+        if let (Some(interface), Target::Address(address)) = (&self.neighbour, self.destination) {
+            return format!("arp - - {address} {interface}");
+        }
         let (kind, argument) = match self.what {
             None => ("flows", None),
             Some(What::Ping) => ("ping", None),
@@ -117,6 +169,9 @@ impl PathProbe {
             (Target::Prefix(prefix), _) => return format!("conntrack -L -s {prefix}"),
             (Target::Address(address), source) => (address, source),
         };
+        if let Some(interface) = &self.neighbour {
+            return format!("arping -c 2 -w 2 -I {interface} {destination}");
+        }
         let enter = self.vrf.as_ref().map(|vrf| format!("ip vrf exec {vrf} ")).unwrap_or_default();
         let from = |option: &str| source.map(|s| format!("{option} {s} ")).unwrap_or_default();
         match self.what.unwrap_or(What::Ping) {
@@ -143,19 +198,41 @@ impl Client {
         if probes.len() > MAX_QUESTIONS {
             return Err(Error::Question { field: "number" });
         }
-        let input = helper::stream_of(probes.iter().map(PathProbe::line));
-        let output = self.runner.run(&helper::PROBE_PATH, &input, deadline).await?;
+        let asked = probes.iter().map(|probe| (probe.line(), probe.command()));
+        self.probe(&helper::PROBE_PATH, asked.collect(), deadline).await
+    }
+
+    /// Shows what a reading leaves out, in one round trip; the ends in the same order. Each takes at most 8 s there.
+    ///
+    /// # Errors
+    /// When the node could not be asked at all.
+    pub async fn probe_show(&self, deadline: Duration, all: &[Show]) -> Result<Vec<Ran>, Error> {
+        let asked = all.iter().map(|show| (show.word().to_owned(), show.command().to_owned()));
+        let mut ran = self.probe(&helper::PROBE_SHOW, asked.collect(), deadline).await?;
+        for (ran, show) in ran.iter_mut().zip(all) {
+            if *show != Show::Vnis {
+                ran.out = super::parse::frr::config(&ran.out).text;
+            }
+        }
+        Ok(ran)
+    }
+
+    /// Asks a probe of the helper: each question as it takes it, and the command that it runs for it.
+    async fn probe(
+        &self,
+        command: &[&str],
+        asked: Vec<(String, String)>,
+        deadline: Duration,
+    ) -> Result<Vec<Ran>, Error> {
+        let input = helper::stream_of(asked.iter().map(|(line, _)| line.clone()));
+        let output = self.runner.run(command, &input, deadline).await?;
         let frame = Frame::parse(&output.stdout, helper::VERSION).map_err(|e| self.no_frame(e, &output))?;
-        let ended = |(n, probe): (usize, &PathProbe)| {
+        let ended = |(n, (_, line)): (usize, (String, String))| {
             let part = frame.parts.get(&format!("q{n}")).ok_or_else(|| self.incomplete(n))?;
-            Ok(Ran {
-                line: probe.command(),
-                code: part.code,
-                out: String::from_utf8_lossy(&part.out).into_owned(),
-                err: part.err.clone(),
-            })
+            let out = String::from_utf8_lossy(&part.out).into_owned();
+            Ok(Ran { line, code: part.code, out, err: part.err.clone() })
         };
-        probes.iter().enumerate().map(ended).collect()
+        asked.into_iter().enumerate().map(ended).collect()
     }
 
     fn incomplete(&self, number: usize) -> Error {
@@ -196,6 +273,11 @@ mod tests {
                 PathProbe::flows("10.20.129.7/24".parse().unwrap()).unwrap(),
                 "flows - - 10.20.129.0/24 -",
                 "conntrack -L -s 10.20.129.0/24",
+            ),
+            (
+                PathProbe::arp("tdemo0", gateway).unwrap(),
+                "arp - - 10.20.129.1 tdemo0",
+                "arping -c 2 -w 2 -I tdemo0 10.20.129.1",
             ),
         ] {
             assert_eq!((probe.line().as_str(), probe.command().as_str()), (line, command));

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use super::error::HttpError;
 use super::transport::Response;
 
 /// A request and its end, as they went over the wire. The header with the credential is not part of it.
@@ -16,8 +17,8 @@ pub struct Exchange {
     pub target: String,
     /// Body sent.
     pub sent: Option<String>,
-    /// The answer, or why there was none, in words.
-    pub ended: Result<Response, String>,
+    /// The answer, or why there was none that could be used.
+    pub ended: Result<Response, HttpError>,
 }
 
 /// Hears of every exchange of a client.

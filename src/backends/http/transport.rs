@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
-use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue, LOCATION};
+use reqwest::header::{ACCEPT, CONTENT_TYPE, DATE, HeaderName, HeaderValue, LOCATION};
 use reqwest::{Method, Url};
 
 use super::Access;
@@ -60,6 +60,8 @@ pub struct Response {
     pub reason: String,
     /// Media type as sent.
     pub content_type: Option<String>,
+    /// The server's clock as sent.
+    pub date: Option<String>,
     /// Body.
     pub body: Vec<u8>,
 }
@@ -201,7 +203,7 @@ impl HttpClient {
                 method: request.method.to_string(),
                 target,
                 sent: json.map(str::to_owned),
-                ended: result.clone().map_err(|why| why.to_string()),
+                ended: result.clone(),
             });
         }
         result
@@ -234,7 +236,13 @@ impl HttpClient {
             }
             body.extend_from_slice(&chunk);
         }
-        Ok(Response { status: answer.status().as_u16(), reason: reason(&answer), content_type: media(&answer), body })
+        Ok(Response {
+            status: answer.status().as_u16(),
+            reason: reason(&answer),
+            content_type: header(&answer, &CONTENT_TYPE),
+            date: header(&answer, &DATE),
+            body,
+        })
     }
 
     fn refuse_redirect(&self, answer: &reqwest::Response) -> Result<(), Kind> {
@@ -242,8 +250,7 @@ impl HttpClient {
             return Ok(());
         }
         let status = answer.status().as_u16();
-        let location = answer.headers().get(LOCATION).map(|v| clean(&String::from_utf8_lossy(v.as_bytes())));
-        let location = location.unwrap_or_else(|| "nowhere".to_owned());
+        let location = header(answer, &LOCATION).unwrap_or_else(|| "nowhere".to_owned());
         if self.base.scheme() == "http" && location.starts_with("https://") {
             return Err(Kind::PlainToTls { status, location });
         }
@@ -318,8 +325,8 @@ fn reason(answer: &reqwest::Response) -> String {
     }
 }
 
-fn media(answer: &reqwest::Response) -> Option<String> {
-    answer.headers().get(CONTENT_TYPE).map(|v| clean(&String::from_utf8_lossy(v.as_bytes())))
+fn header(answer: &reqwest::Response, name: &HeaderName) -> Option<String> {
+    answer.headers().get(name).map(|v| clean(&String::from_utf8_lossy(v.as_bytes())))
 }
 
 /// A failed name lookup, kept apart from other connect errors.

@@ -165,7 +165,13 @@ mod tests {
     const ASKED: Asked<'static> = Asked { endpoint: "firewall/filter/get", need: &[] };
 
     fn answer(status: u16, media: &str, body: &str) -> Response {
-        Response { status, reason: String::new(), content_type: Some(media.to_owned()), body: body.as_bytes().to_vec() }
+        Response {
+            status,
+            reason: String::new(),
+            content_type: Some(media.to_owned()),
+            date: None,
+            body: body.as_bytes().to_vec(),
+        }
     }
 
     #[test]

@@ -106,12 +106,13 @@ pub(super) struct Answer {
 pub(super) struct Call<'a> {
     endpoint: &'static Endpoint,
     id: &'a str,
+    query: Vec<(String, String)>,
     body: Map<String, Value>,
 }
 
 impl<'a> Call<'a> {
     pub(super) fn new(endpoint: &'static Endpoint) -> Self {
-        Self { endpoint, id: "", body: Map::new() }
+        Self { endpoint, id: "", query: Vec::new(), body: Map::new() }
     }
 
     /// Fills the placeholder of the path.
@@ -124,6 +125,13 @@ impl<'a> Call<'a> {
     pub(super) fn with(mut self, key: &'static str, value: impl Into<Value>) -> Self {
         debug_assert!(self.endpoint.body.contains(&key), "{key} is not declared for {}", self.endpoint.path);
         self.body.insert(key.to_owned(), value.into());
+        self
+    }
+
+    /// Asks with `key` in the query.
+    pub(super) fn asking(mut self, key: &'static str, value: impl ToString) -> Self {
+        debug_assert!(self.endpoint.query.contains(&key), "{key} is not declared for {}", self.endpoint.path);
+        self.query.push((key.to_owned(), value.to_string()));
         self
     }
 
@@ -140,7 +148,7 @@ impl<'a> Call<'a> {
             });
         }
         let method = if self.endpoint.method == "POST" { Method::POST } else { Method::GET };
-        Ok(Request { method, access: self.endpoint.access, path: segments, query: Vec::new() })
+        Ok(Request { method, access: self.endpoint.access, path: segments, query: self.query.clone() })
     }
 
     /// The id, if it cannot lead to another path. Names of aliases, uuids and devices fit.

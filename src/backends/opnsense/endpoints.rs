@@ -12,6 +12,8 @@ pub struct Endpoint {
     pub path: &'static str,
     /// The path that access lists before 25.7 know, where it differs (facts §2).
     pub before_25_7: Option<&'static str>,
+    /// Query parameters the client may send.
+    pub query: &'static [&'static str],
     /// Keys of the body the client may send.
     pub body: &'static [&'static str],
     /// What it does to OPNsense.
@@ -53,6 +55,9 @@ const STATES: &[Privilege] = &[privilege("page-diagnostics-showstates", "Diagnos
 const PF_INFO: &[Privilege] = &[privilege("page-diagnostics-pf-info", "Diagnostics: Firewall statistics")];
 const DASHBOARD: &[Privilege] = &[privilege("page-system-login-logout", "Lobby: Login / Logout / Dashboard")];
 const KERNEL: &[Privilege] = &[privilege("page-diagnostics-routingtables", "Diagnostics: Routing tables")];
+const ARP_TABLE: &[Privilege] = &[privilege("page-diagnostics-arptable", "Diagnostics: ARP Table")];
+const FILTER_LOG: &[Privilege] =
+    &[privilege("page-diagnostics-logs-firewall-dynamic", "Diagnostics: Logs: Firewall: Live View")];
 const INTERFACES: &[Privilege] = &[privilege("page-status-interfaces", "Status: Interfaces")];
 const STATUS: &[Privilege] = &[privilege("page-system-status", "System: Status")];
 const FIRMWARE: &[Privilege] = &[privilege("page-system-firmware-manualupdate", "System: Firmware")];
@@ -60,7 +65,7 @@ const FIRMWARE: &[Privilege] = &[privilege("page-system-firmware-manualupdate", 
 const PAGING: &[&str] = &["current", "rowCount", "sort", "searchPhrase"];
 
 const fn get(path: &'static str, need: &'static [Privilege]) -> Endpoint {
-    Endpoint { method: "GET", path, before_25_7: None, body: &[], access: Access::Read, need }
+    Endpoint { method: "GET", path, before_25_7: None, query: &[], body: &[], access: Access::Read, need }
 }
 
 const fn search(path: &'static str, need: &'static [Privilege]) -> Endpoint {
@@ -130,6 +135,14 @@ pub static DOTS: Endpoint = search("unbound/settings/search_dot", UNBOUND);
 pub static UNBOUND_STATUS: Endpoint = get("unbound/service/status", UNBOUND);
 /// Domains the running resolver does not validate.
 pub static UNBOUND_INSECURE: Endpoint = get("unbound/diagnostics/listinsecure", UNBOUND);
+/// The resolver's access lists. Not among the recorded answers of the five versions; older ones may not have it.
+pub static UNBOUND_ACLS: Endpoint = search("unbound/settings/search_acl", UNBOUND);
+/// Local zones of the running resolver, built-in ones among them (facts/dns.md §9).
+pub static UNBOUND_LOCAL_ZONES: Endpoint = get("unbound/diagnostics/listlocalzones", UNBOUND);
+/// Neighbours, as the router has them in its cache.
+pub static ARP: Endpoint = renamed(get("diagnostics/interface/get_arp", ARP_TABLE), "diagnostics/interface/getArp");
+/// Packets that pf logged, newest first.
+pub static PF_LOG: Endpoint = Endpoint { query: &["limit"], ..get("diagnostics/firewall/log", FILTER_LOG) };
 /// States that match a text.
 pub static STATES_LISTED: Endpoint = search("diagnostics/firewall/query_states", STATES);
 /// How full the state table is.
@@ -138,7 +151,7 @@ pub static STATE_TABLE: Endpoint = get("diagnostics/firewall/pf_states", DASHBOA
 pub static PF_RULES: Endpoint = get("diagnostics/firewall/pf_statistics/rules", PF_INFO);
 
 /// All of them.
-pub static ALL: [&Endpoint; 29] = [
+pub static ALL: [&Endpoint; 33] = [
     &FIRMWARE_STATUS,
     &SYSTEM_INFORMATION,
     &SYSTEM_TIME,
@@ -165,6 +178,10 @@ pub static ALL: [&Endpoint; 29] = [
     &DOTS,
     &UNBOUND_STATUS,
     &UNBOUND_INSECURE,
+    &UNBOUND_ACLS,
+    &UNBOUND_LOCAL_ZONES,
+    &ARP,
+    &PF_LOG,
     &STATES_LISTED,
     &STATE_TABLE,
     &PF_RULES,

@@ -14,8 +14,8 @@ use super::error::Error;
 mod pf;
 
 pub use pf::{
-    Action, Direction, Family, Hits, NatMode, NatRule, PfRule, PfRules, Rule, RuleKind, RuleSet, Side, SourceNat,
-    State, StateTable, States,
+    Action, Direction, Family, Hits, Logged, NatMode, NatRule, PfRule, PfRules, Rule, RuleKind, RuleSet, Side,
+    SourceNat, State, StateTable, States,
 };
 
 /// A part of a reading that could not be had: what depends on it is unknown.
@@ -294,4 +294,28 @@ pub enum ServiceState {
     Disabled,
     /// A word not known here.
     Other(String),
+}
+
+/// An access list of the resolver.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AccessList {
+    /// Switched on.
+    pub enabled: bool,
+    /// `allow`, `deny`, `refuse`, …
+    pub action: String,
+    /// Networks, as written.
+    pub networks: Vec<String>,
+}
+
+/// A neighbour of the router.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ArpEntry {
+    /// Address.
+    pub address: std::net::IpAddr,
+    /// Hardware address.
+    pub mac: String,
+    /// Interface as described.
+    pub interface: String,
+    /// It is no longer good.
+    pub expired: bool,
 }

@@ -9,7 +9,7 @@ use super::client::{Call, Client};
 use super::endpoints;
 use super::error::Error;
 use super::filter::direction;
-use super::model::{Hits, PfRule, PfRules, State, StateTable, States};
+use super::model::{Hits, Logged, PfRule, PfRules, State, StateTable, States};
 use super::version::Version;
 use super::wire::{Read, Row, scalar};
 
@@ -72,6 +72,26 @@ impl Client {
             s.source.0 == address || s.destination.0 == address || s.inside.is_some_and(|(inside, _)| inside == address)
         };
         Ok(States { states: page.rows.into_iter().filter(has).collect(), cut })
+    }
+
+    /// The newest `limit` packets that pf logged: what no rule passes is among them, what a rule without `log` passes
+    /// is not.
+    ///
+    /// # Errors
+    /// Any [`Error`].
+    pub async fn filter_log(&self, limit: usize) -> Result<Vec<Logged>, Error> {
+        let logged = |row: &Row<'_>| {
+            let address = |key: &str| Ok(row.some_text(key)?.and_then(|text| text.parse().ok()));
+            Ok(Logged {
+                action: row.text("action")?.unwrap_or_default(),
+                label: row.text("rid")?.unwrap_or_default(),
+                source: address("src")?,
+                destination: address("dst")?,
+            })
+        };
+        self.call(Call::new(&endpoints::PF_LOG).asking("limit", limit))
+            .await?
+            .decode(|value| Row::list(value, "")?.iter().map(logged).collect())
     }
 
     /// How full the state table is.

@@ -3,7 +3,7 @@
 use super::client::{Call, Client};
 use super::endpoints;
 use super::error::Error;
-use super::model::{Forward, ForwardKind, ResolverSettings, ServiceState};
+use super::model::{AccessList, Forward, ForwardKind, ResolverSettings, ServiceState};
 use super::wire::{Read, Row};
 
 impl Client {
@@ -50,6 +50,32 @@ impl Client {
         self.call(Call::new(&endpoints::UNBOUND_INSECURE)).await?.object(|answer| {
             answer.need("data")?;
             Ok(answer.keys("data")?.iter().map(|domain| plain(domain)).collect())
+        })
+    }
+
+    /// Access lists: who may ask.
+    ///
+    /// # Errors
+    /// Any [`Error`].
+    pub async fn access_lists(&self) -> Result<Vec<AccessList>, Error> {
+        let list = |row: &Row<'_>| {
+            Ok(AccessList {
+                enabled: row.need_bool("enabled")?,
+                action: row.key("action")?.unwrap_or_default(),
+                networks: row.keys("networks")?,
+            })
+        };
+        self.search(&endpoints::UNBOUND_ACLS, "", &[], list).await
+    }
+
+    /// Zones that the *running* resolver answers from its own data, with their type, in lower case without final dot.
+    ///
+    /// # Errors
+    /// Any [`Error`].
+    pub async fn local_zones(&self) -> Result<Vec<(String, String)>, Error> {
+        self.call(Call::new(&endpoints::UNBOUND_LOCAL_ZONES)).await?.object(|answer| {
+            let zone = |row: &Row<'_>| Ok((plain(&row.need_text("zone")?), row.need_text("type")?));
+            Row::list(answer.need("data")?, "data")?.iter().map(zone).collect()
         })
     }
 }

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use super::client::{Call, Client};
 use super::endpoints;
 use super::error::Error;
-use super::model::{Gateway, GatewayHealth, GatewayState, KernelRoute, StaticRoute};
+use super::model::{ArpEntry, Gateway, GatewayHealth, GatewayState, KernelRoute, StaticRoute};
 use super::wire::{Read, Row};
 
 impl Client {
@@ -25,6 +25,23 @@ impl Client {
         self.call(Call::new(&endpoints::KERNEL_ROUTES))
             .await?
             .decode(|value| Row::list(value, "")?.iter().map(kernel_route).collect())
+    }
+
+    /// Neighbours that the router has in its cache, at most 30 s old. An address that nobody answered for is not here.
+    ///
+    /// # Errors
+    /// Any [`Error`].
+    pub async fn arp(&self) -> Result<Vec<ArpEntry>, Error> {
+        let entry = |row: &Row<'_>| {
+            let address = row.need_text("ip")?;
+            Ok(ArpEntry {
+                address: address.parse().map_err(|_| row.fault("ip", "is no address"))?,
+                mac: row.need_text("mac")?,
+                interface: row.text("intf_description")?.unwrap_or_default(),
+                expired: row.bool("expired")?.unwrap_or(false),
+            })
+        };
+        self.call(Call::new(&endpoints::ARP)).await?.decode(|value| Row::list(value, "")?.iter().map(entry).collect())
     }
 
     /// Gateways as configured.

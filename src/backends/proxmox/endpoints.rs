@@ -127,7 +127,7 @@ pub static IP_VRF: Endpoint =
 pub static MAC_VRF: Endpoint =
     get("/nodes/{node}/sdn/vnets/{vnet}/mac-vrf", &[], "/sdn/zones/{zone}/{vnet}", &["SDN.Audit"], Refused);
 /// Interfaces of a node and its staged changes.
-pub static NODE_NETWORK: Endpoint = open("/nodes/{node}/network");
+pub static NODE_NETWORK: Endpoint = get("/nodes/{node}/network", &["type"], "/", &[], Without::Refused);
 /// Guests of one node.
 pub static QEMU: Endpoint = get("/nodes/{node}/qemu", &[], "/vms/{vmid}", &["VM.Audit"], Filtered);
 /// One VM's configuration.

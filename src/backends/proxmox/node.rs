@@ -36,6 +36,17 @@ impl Client {
     }
 }
 
+impl Client {
+    /// Bridges of `node` that a guest may be put on, VNets among them, as far as the token may use them.
+    ///
+    /// # Errors
+    /// Any [`Error`].
+    pub async fn bridges(&self, node: &str) -> Result<Vec<String>, Error> {
+        let call = Call::new(&endpoints::NODE_NETWORK).id("node", node).query("type", "any_bridge");
+        self.call(call).await?.rows(|row| row.need_text("iface"))
+    }
+}
+
 fn status(row: &Row<'_>) -> Result<NodeStatus, Unreadable> {
     let part = |key: &str| row.get(key).map(|v| Row::new(v, format!("{}.{key}", row.at()))).transpose();
     let (memory, kernel) = (part("memory")?, part("current-kernel")?);

@@ -6,7 +6,7 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use ipnet::Ipv4Net;
 
-use super::{Check, Leg, Sink, Wanted};
+use super::{Check, Fabric, Leg, Sink, Wanted, bridge};
 use crate::backends::exit_node::Client;
 use crate::backends::exit_node::error::Error;
 use crate::backends::exit_node::frame::Code;
@@ -30,12 +30,12 @@ const SMALL: u16 = 548;
 const HEADERS: u16 = 28;
 
 /// Reads all exit nodes side by side.
-pub(super) async fn read(site: &Site, clients: &Clients, wanted: &Wanted, legs: &[Leg], sink: &Sink) {
+pub(super) async fn read(site: &Site, clients: &Clients, wanted: &Wanted, fabric: &Fabric, sink: &Sink) {
     join_all(clients.exit_nodes.iter().filter_map(|(name, client)| {
         let about = site.exit_nodes.iter().find(|e| e.name == *name)?;
         Some(async move {
             match client {
-                Ok(client) => node(about, client, (wanted, site.internet), legs, sink).await,
+                Ok(client) => node(about, client, (site, wanted), fabric, sink).await,
                 Err(why) => unread(name, "deevnet-exit-node read", &why.text, sink),
             }
         })
@@ -48,21 +48,17 @@ pub(super) fn unread(node: &str, line: &str, why: &str, sink: &Sink) {
     sink.add(node, "exit-node", "txt", kind, String::new(), why.to_owned());
 }
 
-async fn node(
-    about: &ExitNodeSite,
-    client: &Client,
-    (wanted, internet): (&Wanted, Option<Ipv4Addr>),
-    legs: &[Leg],
-    sink: &Sink,
-) {
-    let mine: Vec<&Leg> = legs.iter().filter(|leg| leg.exits.contains(&about.name)).collect();
+async fn node(about: &ExitNodeSite, client: &Client, (site, wanted): (&Site, &Wanted), fabric: &Fabric, sink: &Sink) {
+    let mine: Vec<&Leg> = fabric.legs.iter().filter(|leg| leg.exits.contains(&about.name)).collect();
     let subjects: Vec<&&Leg> =
         mine.iter().filter(|leg| wanted.tenant.as_ref().is_none_or(|t| *t == leg.zone)).collect();
     let mut asked = questions(about, &subjects, &mine, wanted.check);
     let Ok(reading) = sample(about, client, &asked, sink).await else { return };
     let there: Vec<&Leg> = subjects.iter().map(|leg| **leg).filter(|leg| has_vrf(&reading, leg)).collect();
-    let along = packets(about, internet, &there, &reading);
-    tokio::join!(run(about, client, &along, sink), tokio::time::sleep(BETWEEN));
+    let along = packets(about, site.internet, &there, &reading);
+    let on_vnets = bridge::neighbours(site, fabric, wanted, &there);
+    let (shown, on_vnets) = (bridge::shown(about, client, wanted.check, sink), run(about, client, &on_vnets, sink));
+    tokio::join!(run(about, client, &along, sink), on_vnets, shown, tokio::time::sleep(BETWEEN));
     if let Some(address) = management(about, &reading, &mine) {
         asked.extend(to_management(&there, address));
         asked.truncate(MAX_LOOKUPS);

@@ -1,17 +1,22 @@
 //! Proxmox: rights, nodes, SDN as applied and as configured, what each node made of it.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use futures_util::future::join_all;
 
-use super::{Fabric, Leg, Sink};
-use crate::backends::proxmox::model::{Sdn, Subnet, Vnet, Zone};
-use crate::backends::proxmox::{Client, View};
+use super::{Check, Fabric, Leg, Sink};
+use crate::backends::proxmox::endpoints::ZONES;
+use crate::backends::proxmox::model::{NodeResource, Sdn, Subnet, Task, Vnet, Zone};
+use crate::backends::proxmox::{Client, Upid, View};
 use crate::inventory::feed::Clients;
 use crate::site::Site;
 
+/// Lines read of a log of a task.
+const LINES: u64 = 200;
+
 /// Reads the fabric: what is asked of everybody else follows from it. A part that fails is an item that says so.
-pub(super) async fn read(site: &Arc<Site>, clients: &Clients, sink: &Sink) -> Fabric {
+pub(super) async fn read(site: &Arc<Site>, clients: &Clients, check: Check, sink: &Sink) -> Fabric {
     let node = &site.proxmox.node;
     let client = match &clients.proxmox {
         Ok(client) => client.recorded(sink.recorder(node)),
@@ -23,26 +28,74 @@ pub(super) async fn read(site: &Arc<Site>, clients: &Clients, sink: &Sink) -> Fa
         }
     };
     // First and alone: with a wrong token it is one refusal, not twenty.
-    if client.permissions().await.is_err() && client.version().await.is_err() {
+    let permissions = client.permissions().await;
+    if permissions.is_err() && client.version().await.is_err() {
         drop(client.zones(View::Running).await);
         return Fabric::default();
     }
-    let (zones, vnets, resources, ..) = tokio::join!(
+    let (zones, vnets, resources, nodes, tasks, ..) = tokio::join!(
         client.zones(View::Running),
         client.vnets(View::Running),
         client.resources(),
+        client.nodes(),
+        client.cluster_tasks(),
         client.zones(View::Pending),
         client.vnets(View::Pending),
         client.controllers(View::Pending),
         client.fabrics(View::Pending),
         client.cluster_status(),
-        client.nodes(),
-        client.cluster_tasks(),
         client.node_zones(node),
     );
     let vms = resources.map(|all| all.vms).unwrap_or_default();
+    let (nodes, tasks) = (nodes.unwrap_or_default(), tasks.unwrap_or_default());
+    if check.realised() {
+        members(&client, node, &nodes).await;
+        // What is listed may be less than there is.
+        if permissions.is_ok_and(|held| !ZONES.privilege.sees_all(&held)) {
+            drop(client.bridges(node).await);
+        }
+    }
     let (Ok(zones), Ok(vnets)) = (zones, vnets) else { return Fabric { legs: Vec::new(), vms } };
-    Fabric { legs: legs(&client, &zones, &vnets).await, vms }
+    let legs = legs(&client, &zones, &vnets).await;
+    if check.realised() {
+        let exits: BTreeSet<&str> = legs.iter().flat_map(|leg| leg.exits.iter().map(String::as_str)).collect();
+        made_of_it(&client, &exits, &tasks).await;
+    }
+    Fabric { legs, vms }
+}
+
+/// Whether each member answers, and what it made of the zones.
+async fn members(client: &Client, asked: &str, nodes: &[NodeResource]) {
+    join_all(nodes.iter().filter(|node| node.status == "online").map(|node| async move {
+        let zones = async {
+            if node.node == asked {
+                return;
+            }
+            for zone in client.node_zones(&node.node).await.unwrap_or_default() {
+                if zone.status != "available" {
+                    drop(client.zone_content(&node.node, &zone.zone).await);
+                }
+            }
+        };
+        drop(tokio::join!(client.node_status(&node.node), zones));
+    }))
+    .await;
+}
+
+/// What an apply would change on the exit nodes, and the log of a reload that did not end well there.
+async fn made_of_it(client: &Client, exits: &BTreeSet<&str>, tasks: &[Task]) {
+    join_all(exits.iter().map(|exit| async move {
+        let of = tasks.iter().filter(|task| task.node == **exit && task.kind == "srvreload");
+        let last = of.max_by_key(|task| task.started);
+        let log = async {
+            let odd = last.filter(|task| task.status.as_deref().is_some_and(|end| end != "OK"));
+            if let Some(upid) = odd.and_then(|task| task.upid.parse::<Upid>().ok()) {
+                drop(client.task_log(&upid, 0, LINES).await);
+            }
+        };
+        drop(tokio::join!(client.dry_run(exit), log));
+    }))
+    .await;
 }
 
 async fn legs(client: &Client, zones: &[Sdn<Zone>], vnets: &[Sdn<Vnet>]) -> Vec<Leg> {

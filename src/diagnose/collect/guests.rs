@@ -1,10 +1,13 @@
 //! Machines of tenants: configuration, power, and whether the agent of a running one answers.
 
+use std::collections::BTreeSet;
+
 use futures_util::future::join_all;
 
+use super::names::{self, Workload};
 use super::{Check, Fabric, Sink, Wanted};
 use crate::backends::proxmox::Client;
-use crate::backends::proxmox::model::Vm;
+use crate::backends::proxmox::model::{AgentState, Vm};
 use crate::inventory::feed::Clients;
 use crate::site::Site;
 
@@ -17,9 +20,12 @@ const WAVE: usize = 8;
 pub(super) async fn read(site: &Site, clients: &Clients, wanted: &Wanted, fabric: &Fabric, sink: &Sink) {
     let Ok(client) = &clients.proxmox else { return };
     let client = client.recorded(sink.recorder(&site.proxmox.node));
-    let vms: Vec<&Vm> = super::names::workloads(site, fabric, wanted).into_iter().map(|w| w.vm).take(MOST).collect();
+    let vms: Vec<Workload<'_>> = names::workloads(site, fabric, wanted).into_iter().take(MOST).collect();
     for wave in vms.chunks(WAVE) {
-        join_all(wave.iter().map(|vm| one(&client, vm, wanted.check))).await;
+        join_all(wave.iter().map(|w| one(&client, w.vm, wanted.check))).await;
+    }
+    if wanted.check != Check::Dns {
+        learnt(&client, fabric, &vms).await;
     }
 }
 
@@ -29,9 +35,21 @@ async fn one(client: &Client, vm: &Vm, check: Check) {
         return;
     }
     let agent = async {
-        if vm.status == "running" {
-            drop(client.agent_state(&vm.node, vm.vmid).await);
+        if vm.status == "running" && matches!(client.agent_state(&vm.node, vm.vmid).await, Ok(AgentState::Answers)) {
+            drop(client.agent_interfaces(&vm.node, vm.vmid).await);
         }
     };
     drop(tokio::join!(client.vm_config(&vm.node, vm.vmid), client.vm_status(&vm.node, vm.vmid), agent));
+}
+
+/// What nodes have learnt of the segments of these machines, once a segment.
+async fn learnt(client: &Client, fabric: &Fabric, vms: &[Workload<'_>]) {
+    let of = |vm: &Workload<'_>| {
+        let leg = fabric.legs.iter().find(|leg| leg.subnet.contains(&vm.address))?;
+        Some((leg.exits.first()?.clone(), leg.vnet.clone()))
+    };
+    let segments: BTreeSet<(String, String)> = vms.iter().filter_map(of).collect();
+    for (node, vnet) in segments {
+        drop(client.mac_vrf(&node, &vnet).await);
+    }
 }

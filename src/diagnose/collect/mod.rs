@@ -3,6 +3,7 @@
 //! Everything that is judged goes through [`Evidence`], also live: a saved bundle is judged exactly as the site was.
 //! Back ends are read side by side; one that is silent costs its own time-out and nobody else's.
 
+mod bridge;
 mod exit_node;
 mod fabric;
 mod guests;
@@ -48,10 +49,10 @@ pub async fn collect(site: &Arc<Site>, clients: &Clients, wanted: &Wanted, sink:
     sink.put("site.toml", &site.name, what, site.redacted.to_string());
     let check = wanted.check;
     // Whoever needs to know of tenants waits for it; the rest of a back end is read meanwhile.
-    let fabric = async { Arc::new(fabric::read(site, clients, sink).await) }.shared();
+    let fabric = async { Arc::new(fabric::read(site, clients, check, sink).await) }.shared();
     let nodes = async {
         if check.nodes() {
-            exit_node::read(site, clients, wanted, &fabric.clone().await.legs, sink).await;
+            exit_node::read(site, clients, wanted, &*fabric.clone().await, sink).await;
         }
     };
     let guests = async {

@@ -12,7 +12,7 @@ use zeroize::Zeroizing;
 use super::questions::{self, Question, Server};
 use super::{Check, Fabric, Leg, Sink, Wanted, exit_node};
 use crate::backends::dns::{DnsName, RecordType};
-use crate::backends::exit_node::{MAX_QUESTIONS, VrfFailure, VrfQuestion};
+use crate::backends::exit_node::{self as exit_node_client, MAX_QUESTIONS, VrfFailure, VrfQuestion};
 use crate::backends::http::Limits;
 use crate::backends::powerdns::{Client, Name, ZoneListing};
 use crate::backends::proxmox::model::Vm;
@@ -186,7 +186,7 @@ async fn from_vrfs(site: &Site, clients: &Clients, fabric: &Fabric, wanted: &Wan
     }
     join_all(clients.exit_nodes.iter().filter_map(|(node, client)| {
         let (client, about) = (client.as_ref().ok()?, site.exit_nodes.iter().find(|e| e.name == *node)?);
-        let mut all: Vec<(String, VrfQuestion, Question)> = Vec::new();
+        let mut all: Vec<InVrf> = Vec::new();
         let tenants: BTreeSet<&str> = fabric
             .legs
             .iter()
@@ -197,32 +197,41 @@ async fn from_vrfs(site: &Site, clients: &Clients, fabric: &Fabric, wanted: &Wan
             let own = Wanted { tenant: Some(tenant.to_owned()), ..wanted.clone() };
             let vrf = format!("vrf_{tenant}");
             let most = if wanted.tenant.is_some() { FROM_VRF } else { 1 };
-            for [forward, _] in hosts(site, fabric, &own).into_iter().take(most) {
-                let question = VrfQuestion::new(&vrf, about.transit_gateway, forward.0.clone(), forward.1);
-                all.extend(question.ok().map(|question| (vrf.clone(), question, forward)));
+            let mut names: Vec<Question> =
+                hosts(site, fabric, &own).into_iter().take(most).map(|[forward, _]| forward).collect();
+            // A tenant without workloads has its zone at least.
+            let zone = format!("{tenant}.{}", site.domain).parse().ok().map(|zone| (zone, RecordType::SOA));
+            names.extend(zone.filter(|_| names.is_empty()));
+            for name in names {
+                let question = VrfQuestion::new(&vrf, about.transit_gateway, name.0.clone(), name.1);
+                all.extend(question.ok().map(|question| (vrf.clone(), question, name)));
             }
         }
-        all.truncate(MAX_QUESTIONS);
         Some(async move {
-            let asked: Vec<VrfQuestion> = all.iter().map(|(_, question, _)| question.clone()).collect();
-            if asked.is_empty() {
-                return;
-            }
-            let answers = match client.probe_dns(DEADLINE, &asked).await {
-                Ok(answers) => answers,
-                Err(why) => return exit_node::unread(node, "deevnet-exit-node probe dns", &why.to_string(), sink),
-            };
-            let server = about.transit_gateway.to_string();
-            for ((vrf, _, (name, kind)), answer) in all.iter().zip(answers) {
-                let outcome = match answer {
-                    Ok(answer) => Ok(answer),
-                    Err(VrfFailure::Dns { failure, .. }) => Err(failure),
-                    // It was not asked, which says nothing about names.
-                    Err(_) => continue,
-                };
-                questions::keep(&server, Some(vrf), (name, *kind), false, &outcome, sink);
+            for round in all.chunks(MAX_QUESTIONS) {
+                from_vrf(node, client, &about.transit_gateway.to_string(), round, sink).await;
             }
         })
     }))
     .await;
+}
+
+/// A VRF, what is asked from inside it, and the same in plain.
+type InVrf = (String, VrfQuestion, Question);
+
+async fn from_vrf(node: &str, client: &exit_node_client::Client, server: &str, round: &[InVrf], sink: &Sink) {
+    let asked: Vec<VrfQuestion> = round.iter().map(|(_, question, _)| question.clone()).collect();
+    let answers = match client.probe_dns(DEADLINE, &asked).await {
+        Ok(answers) => answers,
+        Err(why) => return exit_node::unread(node, "deevnet-exit-node probe dns", &why.to_string(), sink),
+    };
+    for ((vrf, _, (name, kind)), answer) in round.iter().zip(answers) {
+        let outcome = match answer {
+            Ok(answer) => Ok(answer),
+            Err(VrfFailure::Dns { failure, .. }) => Err(failure),
+            // It was not asked, which says nothing about names.
+            Err(_) => continue,
+        };
+        questions::keep(server, Some(vrf), (name, *kind), false, &outcome, sink);
+    }
 }

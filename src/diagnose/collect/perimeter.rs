@@ -14,6 +14,8 @@ use crate::site::Site;
 const ADDRESSES: usize = 4;
 /// States read of each.
 const STATES: usize = 200;
+/// Lines read of the filter log.
+const LOGGED: usize = 500;
 
 /// Reads as much of the router as the check needs.
 pub(super) async fn read(
@@ -56,6 +58,8 @@ async fn resolver(client: &Client) {
     drop(client.resolver_settings().await);
     drop(client.resolver_state().await);
     drop(client.insecure_domains().await);
+    drop(client.access_lists().await);
+    drop(client.local_zones().await);
 }
 
 async fn whole(client: &Client) {
@@ -66,7 +70,9 @@ async fn whole(client: &Client) {
     drop(client.kernel_routes().await);
     drop(client.gateways().await);
     drop(client.gateway_health().await);
+    drop(client.arp().await);
     drop(client.source_nat().await);
+    drop(client.filter_log(LOGGED).await);
 }
 
 /// The workloads of one tenant; of all, what their translated packets come from.

@@ -7,7 +7,7 @@ use futures_util::future::join_all;
 use serde::Serialize;
 
 use super::exit_node::{answers_come_back, guest, probed, sample, unread, vrf};
-use super::{Leg, Sink, fabric};
+use super::{Check, Leg, Sink, fabric};
 use crate::backends::exit_node::frame::Code;
 use crate::backends::exit_node::helper::LookupRequest;
 use crate::backends::exit_node::model::{Lookup, Reading};
@@ -81,7 +81,7 @@ pub struct Target {
 
 /// Tries `target` from every exit node of its tenant, side by side; empty where the tenant has no subnet in force.
 pub async fn reach(site: &Arc<Site>, clients: &Clients, target: &Target, sink: &Sink) -> Vec<From> {
-    let fabric = fabric::read(site, clients, sink).await;
+    let fabric = fabric::read(site, clients, Check::Isolation, sink).await;
     let Some(leg) = fabric.legs.iter().find(|leg| leg.zone == target.tenant) else { return Vec::new() };
     let tried = leg.exits.iter().map(|name| async move {
         let about = site.exit_nodes.iter().find(|exit| exit.name == *name);

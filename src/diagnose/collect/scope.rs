@@ -84,6 +84,11 @@ impl Check {
         matches!(self, Self::Access | Self::Egress | Self::Isolation | Self::All)
     }
 
+    /// Whether it is read what each node made of the fabric, and what an apply would make of it.
+    pub(super) const fn realised(self) -> bool {
+        matches!(self, Self::Fabric | Self::Egress | Self::All)
+    }
+
     /// Whether machines are read one by one: names of theirs are compared with what they are given.
     pub(super) const fn guests(self) -> bool {
         matches!(self, Self::Workload | Self::Dns | Self::All)

@@ -1,9 +1,10 @@
 //! Where items gather while several clients work at once.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use crate::backends::http::{Exchange, Recorder};
+use crate::backends::http::{Exchange, HttpError, Kind as HttpKind, Recorder};
 use crate::diagnose::evidence::{Ended, Evidence, Http, Item, Kind};
 
 /// Reads the time.
@@ -51,15 +52,22 @@ impl Sink {
 
     fn exchange(&self, from: &str, exchange: Exchange) {
         let line = format!("{} {}", exchange.method, exchange.target);
+        let mut headers = BTreeMap::new();
         let (ended, body) = match exchange.ended {
-            Ok(answer) => (
-                Ended { status: answer.status, reason: answer.reason },
-                String::from_utf8_lossy(&answer.body).into_owned(),
-            ),
-            Err(why) => (Ended { status: 0, reason: why }, String::new()),
+            Ok(answer) => {
+                headers.extend(answer.date.map(|date| ("Date".to_owned(), date)));
+                let body = String::from_utf8_lossy(&answer.body).into_owned();
+                (Ended { status: answer.status, reason: answer.reason }, body)
+            }
+            // An answer all the same: it says where it points.
+            Err(HttpError { kind: HttpKind::Redirected { status, location }, .. }) => {
+                headers.insert("Location".to_owned(), location);
+                (Ended { status, reason: String::new() }, String::new())
+            }
+            Err(why) => (Ended { status: 0, reason: why.to_string() }, String::new()),
         };
         let Some(mut http) = Http::parse(&line, ended) else { return };
-        http.sent = exchange.sent;
+        (http.sent, http.headers) = (exchange.sent, headers);
         let slug = http.path.clone();
         self.add(from, &slug, "json", Kind::Http(http), body, String::new());
     }
@@ -125,14 +133,17 @@ mod tests {
         Sink::new(Arc::new(|| "2026-11-29T11:03:00Z".parse().expect("a time")))
     }
 
-    fn exchange(target: &str, ended: Result<Response, String>) -> Exchange {
-        Exchange { origin: "https://192.0.2.1".into(), method: "GET".into(), target: target.into(), sent: None, ended }
+    fn exchange(target: &str, ended: Result<Response, HttpKind>) -> Exchange {
+        let origin = "https://192.0.2.1".to_owned();
+        let ended = ended.map_err(|kind| HttpError { origin: origin.clone(), kind });
+        Exchange { origin, method: "GET".into(), target: target.into(), sent: None, ended }
     }
 
     #[test]
     fn an_exchange_becomes_an_item() {
         let sink = sink();
-        let answer = Response { status: 200, reason: "OK".into(), content_type: None, body: b"{}".to_vec() };
+        let answer =
+            Response { status: 200, reason: "OK".into(), content_type: None, date: None, body: b"{}".to_vec() };
         sink.exchange("hv02", exchange("/api2/json/cluster/sdn/zones?running=1", Ok(answer)));
         sink.exchange("hv02", exchange("/api2/json/version", Err("does not answer".into())));
         let items = sink.evidence(None).items;

@@ -45,7 +45,9 @@ fn privileges(value: &Value) -> BTreeSet<String> {
 
 fn permissions(item: &Item, facts: &mut Facts) -> Taken {
     let map = data(item, "access/permissions").and_then(|value| rows::object(value, "permissions"));
-    let paths = map.map(|map| map.iter().map(|(path, on)| (path.clone(), privileges(on))).collect());
+    // What is listed is held; 0 says only that objects below do not inherit it (facts/proxmox.md §3).
+    let held = |on: &Value| on.as_object().into_iter().flatten().map(|(privilege, _)| privilege.clone()).collect();
+    let paths = map.map(|map| map.iter().map(|(path, on)| (path.clone(), held(on))).collect());
     read(paths, |paths| facts.access.permissions = Some(Sourced::new(paths, item)))
 }
 

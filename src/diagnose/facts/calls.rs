@@ -157,6 +157,7 @@ fn failure(http: &Http, item: &Item) -> Option<Failure> {
         status,
         reason: http.ended.reason.clone(),
         content_type: header(http, "content-type").map(str::to_owned),
+        date: None,
         body: item.body.as_bytes().to_vec(),
     };
     if status == 0 {

@@ -7,10 +7,11 @@ use serde_json::Value;
 use super::rows::{self, data, number, read, truth};
 use super::sdn::text;
 use super::{Facts, Reader, Sourced, Taken, json};
+use crate::backends::exit_node::model::Address;
 use crate::diagnose::evidence::{Api, Item};
 
 /// Readers of this area.
-pub(super) const READERS: &[Reader] = &[config, status, answers, started, ended];
+pub(super) const READERS: &[Reader] = &[config, status, answers, addresses, started, ended];
 
 /// What is configured.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,6 +33,8 @@ pub struct Power {
     pub status: String,
     /// Seconds since its start.
     pub uptime: Option<u64>,
+    /// What holds it: `backup`, `clone`, `migrate`, …
+    pub lock: Option<String>,
 }
 
 /// A process that was started by way of the agent.
@@ -56,6 +59,8 @@ pub struct Guests {
     pub power: BTreeMap<String, Sourced<Power>>,
     /// Guests whose agent answered something.
     pub answering: BTreeMap<String, Sourced<()>>,
+    /// Addresses inside, as the agent tells them.
+    pub addresses: BTreeMap<String, Sourced<Vec<Address>>>,
     /// Processes.
     pub processes: Vec<Process>,
 }
@@ -83,9 +88,15 @@ fn config(item: &Item, facts: &mut Facts) -> Taken {
 }
 
 fn status(item: &Item, facts: &mut Facts) -> Taken {
-    let power = data(item, "nodes/*/qemu/*/status/current")
-        .and_then(|value| rows::object(value, "a state"))
-        .and_then(|row| Ok(Power { status: rows::need(&row, "status", "a state")?, uptime: number(&row, "uptime") }));
+    let power =
+        data(item, "nodes/*/qemu/*/status/current").and_then(|value| rows::object(value, "a state")).and_then(|row| {
+            let status = rows::need(&row, "status", "a state")?;
+            Ok(Power {
+                status,
+                uptime: number(&row, "uptime"),
+                lock: text(&row, "lock").filter(|lock| !lock.is_empty()),
+            })
+        });
     read(power, |power| drop(facts.guests.power.insert(vmid(item), Sourced::new(power, item))))
 }
 
@@ -99,6 +110,28 @@ fn answers(item: &Item, facts: &mut Facts) -> Taken {
     let result = json(item).map(|value| value.pointer("/data/result").cloned().unwrap_or_default());
     // An agent's own refusal comes with status 200: it answers, even so.
     read(result, |_| drop(facts.guests.answering.insert(vmid(item), Sourced::new((), item))))
+}
+
+/// Also what an agent refused is an answer, without addresses.
+fn addresses(item: &Item, facts: &mut Facts) -> Taken {
+    let result = data(item, "nodes/*/qemu/*/agent/network-get-interfaces");
+    let interfaces = match result.map(|value| value.get("result").cloned()) {
+        Err(taken) => return taken,
+        Ok(Some(Value::Array(interfaces))) => interfaces,
+        Ok(_) => return Taken::NotMine,
+    };
+    let of = |interface: &Value| {
+        let dev = interface.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let list = interface.get("ip-addresses").and_then(Value::as_array).cloned().unwrap_or_default();
+        list.into_iter().filter_map(move |row| {
+            let ip = row.get("ip-address")?.as_str()?.parse().ok()?;
+            let prefix_len = row.get("prefix").and_then(Value::as_u64).and_then(|n| u8::try_from(n).ok())?;
+            Some(Address { dev: dev.clone(), ip, prefix_len })
+        })
+    };
+    let all = interfaces.iter().flat_map(of).collect();
+    facts.guests.addresses.insert(vmid(item), Sourced::new(all, item));
+    Taken::Read
 }
 
 fn started(item: &Item, facts: &mut Facts) -> Taken {

@@ -1,5 +1,4 @@
-//! What Proxmox says of its nodes beside SDN: tasks, packages, network cards of guests, and how much of it the asking
-//! token may see.
+//! What Proxmox says of its nodes beside SDN: tasks, packages, network cards of guests.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +8,7 @@ use super::{Facts, Reader, Sourced, Taken, json, sdn::text};
 use crate::diagnose::evidence::{Api, Http, Item};
 
 /// Readers of this area.
-pub(super) const READERS: &[Reader] = &[failed, tasks, task, log, packages, nics, bridges, resources, rights];
+pub(super) const READERS: &[Reader] = &[failed, tasks, task, log, packages, nics, bridges, resources];
 
 /// A task that ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,6 +21,8 @@ pub struct Task {
     pub id: String,
     /// How it ended: `OK`, `WARNINGS: n` or the error; `None` while it runs.
     pub end: Option<String>,
+    /// Start, Unix seconds.
+    pub started: i64,
 }
 
 impl Task {
@@ -86,13 +87,19 @@ pub struct Pve {
     pub bridges: BTreeMap<String, Sourced<Vec<String>>>,
     /// SDN objects that the token sees in the cluster's resources.
     pub sdn_resources: Option<Sourced<Vec<String>>>,
-    /// Privileges of the token by path.
-    pub rights: Option<Sourced<BTreeMap<String, BTreeSet<String>>>>,
     /// Reads that failed.
     pub failed: Vec<Sourced<FailedRead>>,
 }
 
 impl Pve {
+    /// The last network reload of each node, of the tasks that were read.
+    pub fn reloads(&self) -> impl Iterator<Item = &Sourced<Task>> {
+        let reload = |task: &&Sourced<Task>| task.kind == "srvreload";
+        let later =
+            |task: &Sourced<Task>, other: &Sourced<Task>| other.node == task.node && other.started > task.started;
+        self.tasks.iter().filter(reload).filter(move |task| !self.tasks.iter().filter(reload).any(|o| later(task, o)))
+    }
+
     /// Why `path` could not be read, where the evidence says so.
     #[must_use]
     pub fn why(&self, path: &str) -> Option<String> {
@@ -126,13 +133,14 @@ fn failed(item: &Item, facts: &mut Facts) -> Taken {
     Taken::Read
 }
 
-/// Node, type and id of `UPID:node:pid:pstart:start:type:id:user:`, also with escaped colons.
-fn upid(text: &str) -> Option<(String, String, String)> {
+/// A task by its `UPID:node:pid:pstart:start:type:id:user:`, also with escaped colons; how it ended is not in it.
+fn upid(text: &str) -> Option<Task> {
     let text = text.replace("%3A", ":").replace("%3a", ":");
     let mut parts = text.strip_prefix("UPID:")?.split(':');
     let node = parts.next()?.to_owned();
-    let kind = parts.nth(3)?.to_owned();
-    Some((node, kind, parts.next()?.to_owned()))
+    let started = i64::from_str_radix(parts.nth(2)?, 16).unwrap_or(0);
+    let (kind, id) = (parts.next()?.to_owned(), parts.next()?.to_owned());
+    Some(Task { node, kind, id, end: None, started })
 }
 
 fn tasks(item: &Item, facts: &mut Facts) -> Taken {
@@ -144,16 +152,16 @@ fn tasks(item: &Item, facts: &mut Facts) -> Taken {
         Err(taken) => return taken,
     };
     for row in rows {
-        let Some((node, kind, id)) = text(&row, "upid").as_deref().and_then(upid) else { continue };
+        let Some(task) = text(&row, "upid").as_deref().and_then(upid) else { continue };
         let end = text(&row, "status").filter(|_| row.contains_key("endtime"));
-        facts.pve.tasks.push(Sourced::new(Task { node, kind, id, end }, item));
+        facts.pve.tasks.push(Sourced::new(Task { end, ..task }, item));
     }
     Taken::Read
 }
 
 fn task(item: &Item, facts: &mut Facts) -> Taken {
     let Some(http) = get(item, "nodes/*/tasks/*/status") else { return Taken::NotMine };
-    let Some((node, kind, id)) = upid(http.segment(3)) else {
+    let Some(task) = upid(http.segment(3)) else {
         return Taken::Unreadable("a task without its id".to_owned());
     };
     let value = match data(item) {
@@ -161,13 +169,13 @@ fn task(item: &Item, facts: &mut Facts) -> Taken {
         Err(taken) => return taken,
     };
     let end = value.as_object().and_then(|map| text(map, "exitstatus"));
-    facts.pve.tasks.push(Sourced::new(Task { node, kind, id, end }, item));
+    facts.pve.tasks.push(Sourced::new(Task { end, ..task }, item));
     Taken::Read
 }
 
 fn log(item: &Item, facts: &mut Facts) -> Taken {
     let Some(http) = get(item, "nodes/*/tasks/*/log") else { return Taken::NotMine };
-    let Some((node, kind, _)) = upid(http.segment(3)) else { return Taken::NotMine };
+    let Some(Task { node, kind, .. }) = upid(http.segment(3)) else { return Taken::NotMine };
     match list(item) {
         Ok(rows) => {
             let lines = rows.iter().filter_map(|row| text(row, "t")).collect();
@@ -244,19 +252,4 @@ fn resources(item: &Item, facts: &mut Facts) -> Taken {
         }
         Err(taken) => taken,
     }
-}
-
-fn rights(item: &Item, facts: &mut Facts) -> Taken {
-    if get(item, "access/permissions").is_none() {
-        return Taken::NotMine;
-    }
-    let value = match data(item) {
-        Ok(value) => value,
-        Err(taken) => return taken,
-    };
-    let Value::Object(paths) = value else { return Taken::Unreadable("rights that are no object".to_owned()) };
-    let privileges = |value: &Value| value.as_object().into_iter().flat_map(|map| map.keys().cloned()).collect();
-    let rights = paths.iter().map(|(path, value)| (path.clone(), privileges(value))).collect();
-    facts.pve.rights = Some(Sourced::new(rights, item));
-    Taken::Read
 }

@@ -6,13 +6,14 @@ use std::net::Ipv4Addr;
 use std::str::FromStr as _;
 use std::time::Duration;
 
-use hickory_proto::op::{Edns, Message, Query};
+use hickory_proto::op::{Edns, Message, Query, ResponseCode};
 use hickory_proto::rr::rdata::opt::EdnsOption;
 use hickory_proto::rr::{Name, Record, RecordType};
 
 use super::Role;
 use crate::lab::node::Output;
 use crate::lab::node::routes::Tables;
+use crate::lab::sdn::scalar;
 use crate::lab::state::{FrrUnit, SnatState, World};
 use crate::lab::{Shared, moment};
 
@@ -96,6 +97,12 @@ fn answer(shared: &Shared, resolver: &Role, vrf: Option<&str>, asked: &Asked<'_>
     let mut edns = Edns::new();
     edns.set_max_payload(asked.size);
     message.set_edns(edns);
+    // Translated, as it had to be to get through.
+    if world.perimeter.resolver.refuses(world.exit.transit_address) {
+        let refused = super::wire::response(&message, ResponseCode::Refused);
+        let length = refused.to_vec().map_or(0, |bytes| bytes.len());
+        return Way::Said(Box::new(refused), length);
+    }
     let bytes = message.to_vec().ok().and_then(|packet| resolver.answer(shared, &packet, true));
     let said = bytes.and_then(|bytes| Some((Box::new(Message::from_vec(&bytes).ok()?), bytes.len())));
     said.map_or(Way::Silent, |(message, length)| Way::Said(message, length))
@@ -113,11 +120,14 @@ fn passes(world: &World, vrf: Option<&str>, server: Ipv4Addr) -> Result<bool, &'
     if route.route.gateway.is_some_and(|gateway| gateway != exit.transit_gateway) {
         return Ok(false);
     }
-    let alive = exit.gateway_answers && !exit.conntrack_full;
+    let alive = exit.gateway_answers && !exit.conntrack_full && !exit.uplink_down;
     let Some(tenant) = vrf.and_then(|vrf| vrf.strip_prefix("vrf_")) else { return Ok(beyond && alive) };
     let state = exit.vrf(tenant);
-    let translated = matches!(state.snat, SnatState::Right | SnatState::Duplicate);
-    let back = exit.frr == FrrUnit::Active && exit.transit_forwarding && exit.rp_filter != 1 && state.return_route;
+    // Without translation the perimeter answers the VNet's own address.
+    let untranslated =
+        world.sdn.running.subnets_in(tenant).all(|subnet| subnet.get("snat").is_none_or(|on| scalar(on) != "1"));
+    let translated = untranslated || matches!(state.snat, SnatState::Right | SnatState::Duplicate);
+    let back = exit.frr == FrrUnit::Active && exit.transit_forwarding && !exit.rp_drops && state.return_route;
     Ok(beyond && alive && translated && back)
 }
 

@@ -19,7 +19,7 @@ use tokio::task::JoinSet;
 
 use super::Shared;
 
-pub(super) use resolver::PRIVATE;
+pub(super) use resolver::{BUILT_IN, PRIVATE};
 pub(super) use update::Change;
 
 /// An idle TCP connection lives this long.

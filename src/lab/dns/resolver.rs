@@ -17,7 +17,8 @@ const CACHE_LIMIT: usize = 10_000;
 /// Seconds a negative answer of a tenant's zone is kept.
 const NEGATIVE_TTL: i64 = 3600;
 /// Zones that the resolver serves itself, empty (RFC 6303), as far as the site's addresses touch them.
-const BUILT_IN: &[&str] = &["10.in-addr.arpa.", "168.192.in-addr.arpa.", "127.in-addr.arpa.", "254.169.in-addr.arpa."];
+pub(in crate::lab) const BUILT_IN: &[&str] =
+    &["10.in-addr.arpa.", "168.192.in-addr.arpa.", "127.in-addr.arpa.", "254.169.in-addr.arpa."];
 /// Addresses that the rebinding filter takes out of answers.
 pub(in crate::lab) const PRIVATE: &[&str] =
     &["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "169.254.0.0/16", "127.0.0.0/8"];

@@ -114,7 +114,7 @@ pub const SPECS: &[Spec] = &[
         },
     },
     Spec {
-        id: "token-expired",
+        id: "checkin-expired",
         scope: Tenant,
         title: "the first workload's token ran out unused",
         changes: "token issued 40 minutes ago for half an hour, nothing heard",

@@ -1,9 +1,13 @@
 //! What can be broken in the lab: one table, one function a fault. A fault changes the world both sources answer
 //! from; switching it off computes that world anew without it, so that nothing is left behind.
 
+mod access;
 mod boot;
+mod fabric;
 mod outside;
+mod router;
 mod table;
+mod way_out;
 
 use super::build::{ALIASES, SERVICE_NODE};
 use super::sdn::Kind;
@@ -13,7 +17,8 @@ pub use table::SPECS;
 
 /// Every fault, in the order in which several are applied.
 pub fn specs() -> impl DoubleEndedIterator<Item = &'static Spec> {
-    SPECS.iter().chain(outside::SPECS).chain(boot::SPECS)
+    let own = SPECS.iter().chain(access::SPECS).chain(fabric::SPECS).chain(way_out::SPECS);
+    own.chain(outside::SPECS).chain(router::SPECS).chain(boot::SPECS)
 }
 
 /// What a fault is about, and so what may stand after its `@`.

@@ -87,7 +87,7 @@ pub const SPECS: &[Spec] = &[
         scope: Node,
         title: "reverse path filter drops replies",
         changes: "rp_filter of vmbr0.50 is 1 and TcpExtIPReversePathFilter climbs",
-        apply: |w, _| w.exit.rp_filter = 1,
+        apply: |w, _| (w.exit.rp_filter, w.exit.rp_drops) = (1, true),
     },
     Spec {
         id: "tenant-forwarding-off",
@@ -247,7 +247,7 @@ pub const SPECS: &[Spec] = &[
         apply: offline,
     },
     Spec {
-        id: "lock-held",
+        id: "sdn-locked",
         scope: Site,
         title: "somebody holds the SDN lock",
         changes: "a lock token exists; reads do not show it",
@@ -288,7 +288,7 @@ fn management_leak(world: &mut World, tenant: &str) {
     world.exit.vrf_mut(tenant).default = VrfDefault::Missing;
 }
 
-fn first_vnet(world: &World, tenant: &str) -> Option<String> {
+pub(super) fn first_vnet(world: &World, tenant: &str) -> Option<String> {
     world.sdn.configured.vnets_of(tenant).next().cloned()
 }
 

@@ -51,6 +51,9 @@ pub fn files(world: &World, now: i64) -> Files {
     put("etc/frr/frr.conf.local", frr_local(world));
     if let Some(node) = world.node(&world.exit.node) {
         let sdn = &world.sdn;
+        if let Some(by_hand) = &world.exit.frr_saved {
+            put("etc/frr/frr.conf.sav", format!("{}{by_hand}", frr_conf(world, &sdn.running, node)));
+        }
         put("etc/frr/frr.conf", frr_conf(world, &sdn.running, node));
         let version = node.sdn_version.unwrap_or(sdn.version);
         put("etc/network/interfaces.d/sdn", interfaces_sdn(world, &sdn.running, &sdn.running, node, version));
@@ -65,7 +68,11 @@ fn interface_settings(world: &World) -> Files {
     let mut out = Files::new();
     for name in links::names(world).iter().map(String::as_str).chain(["all", "default"]) {
         let forwards = u8::from(open.contains(name));
-        let strict = if name == world.exit.transit_dev { world.exit.rp_filter } else { 0 };
+        let strict = match name {
+            _ if name == world.exit.transit_dev => world.exit.rp_filter,
+            _ if name.starts_with("xvrf_") => 1,
+            _ => 0,
+        };
         let settings = format!(".settings/{forwards}{strict}");
         out.insert(format!("{settings}/forwarding"), Entry::Text(format!("{forwards}\n")));
         out.insert(format!("{settings}/rp_filter"), Entry::Text(format!("{strict}\n")));
@@ -153,7 +160,7 @@ pub(super) fn counters(world: &World, now: i64) -> Vec<(&'static str, Vec<(&'sta
             "TcpExt",
             vec![
                 ("SyncookiesSent", 0),
-                ("IPReversePathFilter", when(exit.rp_filter > 0, "TcpExtIPReversePathFilter", 9000)),
+                ("IPReversePathFilter", when(exit.rp_drops, "TcpExtIPReversePathFilter", 9000)),
             ],
         ),
         ("IpExt", vec![("InNoRoutes", 0), ("InOctets", grown("IpExtInOctets", 4_000_000_000))]),

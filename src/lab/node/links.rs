@@ -8,6 +8,9 @@ use super::{Vrf, vrfs};
 use crate::lab::state::{VrfDefault, World};
 use crate::lab::{insert, object};
 
+/// MTU of a segment for large frames.
+const JUMBO: u32 = 8950;
+
 /// A link before it is printed.
 struct Link {
     name: String,
@@ -20,6 +23,7 @@ struct Link {
     rate: u64,
     operstate: &'static str,
     parent: Option<&'static str>,
+    carrier: bool,
 }
 
 impl Link {
@@ -36,6 +40,7 @@ impl Link {
             rate: 40_000_000,
             operstate: "UP",
             parent: None,
+            carrier: true,
         }
     }
 
@@ -62,11 +67,18 @@ fn all(world: &World) -> Vec<Link> {
     lo.operstate = "UNKNOWN";
     let mut dummy = link("dummy_tfab", 1500, "dummy", Value::Null).with(exit.vtep, 32);
     dummy.operstate = "UNKNOWN";
+    let mut transit = vlan(&exit.transit_dev, 50, exit.transit_address);
+    if exit.uplink_down {
+        (transit.operstate, transit.carrier) = ("DOWN", false);
+    }
+    if exit.vrfs.values().any(|vrf| vrf.jumbo) {
+        transit.mtu = 9000;
+    }
     let mut out = vec![
         lo,
         link("eno1", 1500, "", Value::Null).under("vmbr0"),
         link("vmbr0", 1500, "bridge", json!({"vlan_filtering": 1, "stp_state": 0})).with(management, 24),
-        vlan(&exit.transit_dev, 50, exit.transit_address),
+        transit,
         vlan("vmbr0.51", 51, Ipv4Addr::new(10, 20, 51, 22)),
         dummy,
     ];
@@ -75,8 +87,18 @@ fn all(world: &World) -> Vec<Link> {
     }
     for (vmid, guest) in world.guests.iter().filter(|(_, g)| g.started.is_some() && g.node == exit.node) {
         let Some(bridge) = guest.property("net0", "bridge") else { continue };
-        let tap = link(&format!("tap{vmid}i0"), 1500, "tun", json!({"type": "tap", "persist": false}));
+        let mut tap = link(&format!("tap{vmid}i0"), 1500, "tun", json!({"type": "tap", "persist": false}));
         let gone = exit.missing_vnets.contains(&bridge);
+        if guest.property("net0", "firewall").as_deref() == Some("1") {
+            // A bridge and a pair of interfaces between the card and its VNet.
+            let (fwbr, fwpr) = (format!("fwbr{vmid}i0"), format!("fwpr{vmid}p0"));
+            tap.mtu = if guest.property("net0", "mtu").is_some() { JUMBO } else { 1500 };
+            out.push(link(&fwbr, 1500, "bridge", json!({"stp_state": 0, "forward_delay": 0})));
+            out.push(link(&format!("fwln{vmid}i0"), 1500, "veth", Value::Null).under(&fwbr));
+            out.push(link(&fwpr, 1500, "veth", Value::Null).under(&bridge));
+            out.push(tap.under(&fwbr));
+            continue;
+        }
         out.push(if gone { tap } else { tap.under(&bridge) });
     }
     out
@@ -86,11 +108,20 @@ fn vrf_links(world: &World, vrf: &Vrf, out: &mut Vec<Link>) {
     let zone = &vrf.zone;
     let device = format!("vrf_{zone}");
     let bridge = format!("vrfbr_{zone}");
+    let state = world.exit.vrf(zone);
+    let mtu = if state.jumbo { JUMBO } else { 1450 };
     let vxlan = |name: &str, id: u32| {
         let data = json!({"id": id, "local": world.exit.vtep.to_string(), "port": 4789, "learning": false, "ttl": 0});
-        Link::new(world, name, 1450, "vxlan", data)
+        Link::new(world, name, mtu, "vxlan", data)
     };
-    let plain = |name: &str| Link::new(world, name, 1450, "bridge", json!({"stp_state": 0, "forward_delay": 0}));
+    let plain = |name: &str| Link::new(world, name, mtu, "bridge", json!({"stp_state": 0, "forward_delay": 0}));
+    if state.local_routing {
+        let end = |name: String, last: u8| {
+            Link::new(world, &name, mtu + 50, "veth", Value::Null).with(Ipv4Addr::new(10, 255, 255, last), 30)
+        };
+        out.push(end(format!("xvrf_{zone}"), 1));
+        out.push(end(format!("xvrfp_{zone}"), 2).under(&device));
+    }
     out.push(Link::new(world, &device, 65_575, "vrf", json!({"table": vrf.table})));
     out.push(plain(&bridge).under(&device));
     out.push(vxlan(&format!("vrfvx_{zone}"), vrf.vni).under(&bridge));
@@ -138,6 +169,7 @@ fn row(world: &World, now: i64, detail: Detail, link: &Link, index: u32) -> Valu
         "lo" => &["LOOPBACK", "UP", "LOWER_UP"],
         name if name.starts_with("vrf_") => &["NOARP", "MASTER", "UP", "LOWER_UP"],
         name if name.starts_with("dummy") => &["BROADCAST", "NOARP", "UP", "LOWER_UP"],
+        _ if !link.carrier => &["NO-CARRIER", "BROADCAST", "MULTICAST", "UP"],
         _ => &["BROADCAST", "MULTICAST", "UP", "LOWER_UP"],
     };
     let mut row = object(json!({"ifindex": index}));
@@ -215,7 +247,7 @@ pub(super) fn neighbours(world: &World) -> Vec<Value> {
     let exit = &world.exit;
     let gateway = exit.transit_gateway.to_string();
     let mut out = vec![
-        if exit.gateway_answers {
+        if exit.gateway_answers && !exit.uplink_down {
             json!({"dst": gateway, "dev": exit.transit_dev, "lladdr": "02:48:32:56:31:6d", "state": ["REACHABLE"]})
         } else {
             json!({"dst": gateway, "dev": exit.transit_dev, "state": ["FAILED"]})
@@ -233,7 +265,7 @@ pub(super) fn neighbours(world: &World) -> Vec<Value> {
         if exit.missing_vnets.contains(&bridge) {
             continue;
         }
-        out.push(if guest.started.is_some() {
+        out.push(if guest.wired() {
             let state = if world.number(&format!("neigh {vmid}")).is_multiple_of(3) { "REACHABLE" } else { "STALE" };
             json!({"dst": address.to_string(), "dev": bridge, "lladdr": guest.mac(), "state": [state]})
         } else {

@@ -73,6 +73,7 @@ pub const PROGRAMS: &[&str] = &[
     "uname",
     "date",
     "ping",
+    "arping",
     "dig",
 ];
 

@@ -161,7 +161,7 @@ fn vrf_table(exit: &ExitNode, vrf: &Vrf, all: &[Vrf]) -> Vec<Route> {
     let frr = exit.frr == FrrUnit::Active;
     let mut out = Vec::new();
     let default = match state.default {
-        _ if !frr || state.local != LocalStanza::Merged => None,
+        _ if !frr || exit.uplink_down || state.local != LocalStanza::Merged => None,
         VrfDefault::Right => Some(exit.transit_gateway),
         VrfDefault::Via(gateway) => Some(gateway),
         VrfDefault::Missing => None,
@@ -221,6 +221,11 @@ fn main_table(exit: &ExitNode, management: Ipv4Addr, all: &[Vrf]) -> Vec<Route> 
     }
     for vrf in all.iter().filter(|vrf| vrf.exit && exit.vrf(&vrf.zone).return_route) {
         for subnet in vrf.vnets.iter().filter(|vnet| vnet.present).flat_map(|vnet| &vnet.subnets) {
+            if exit.vrf(&vrf.zone).local_routing {
+                let (peer, dev) = (Ipv4Addr::new(10, 255, 255, 2), format!("xvrf_{}", vrf.zone));
+                out.push(Route::via(subnet.prefix, peer, &dev, "static", Some(20)));
+                continue;
+            }
             let imported = Route::link(subnet.prefix, &format!("vrf_{}", vrf.zone), None);
             out.push(Route { protocol: "bgp", metric: Some(20), ..imported });
         }

@@ -29,6 +29,7 @@ pub(super) fn run(world: &World, now: i64, program: &str, args: &[&str]) -> Outp
         "uname" => uname(world, args),
         "date" => date(now, args),
         "ping" => ping(world, args),
+        "arping" => arping(world, args),
         other => Output::fail(127, &format!("{other}: not found")),
     }
 }
@@ -96,7 +97,7 @@ fn nat(world: &World, now: i64) -> String {
         let (source, copies) = match exit.vrf(&vrf.zone).snat {
             SnatState::Right => (exit.transit_address, 1),
             SnatState::Duplicate => (exit.transit_address, 2),
-            SnatState::Source(other) => (other, 1),
+            SnatState::Source(other) | SnatState::Stale(other) => (other, 1),
             SnatState::Missing => continue,
         };
         for subnet in vrf.vnets.iter().filter(|v| v.present).flat_map(|vnet| &vnet.subnets).filter(|s| s.snat) {
@@ -171,7 +172,8 @@ fn evpn_vni(world: &World) -> Value {
         let device = format!("vrf_{}", vrf.zone);
         out.insert(
             vrf.vni.to_string(),
-            json!({"vni": vrf.vni, "type": "L3", "vxlanIf": format!("vrfvx_{}", vrf.zone), "numMacs": 0,
+            json!({"vni": vrf.vni, "type": if world.exit.vrf(&vrf.zone).l3_unbound { "L2" } else { "L3" },
+                "vxlanIf": format!("vrfvx_{}", vrf.zone), "numMacs": 0,
                 "numArpNd": 0, "numRemoteVteps": "n/a", "tenantVrf": device}),
         );
         for vnet in vrf.vnets.iter().filter(|vnet| vnet.present) {
@@ -257,6 +259,31 @@ fn date(now: i64, args: &[&str]) -> Output {
     Output::ok(format!("{}\n", moment(now).strftime(&text)))
 }
 
+/// Who has an address on a bridge, in the words of iputils.
+fn arping(world: &World, args: &[&str]) -> Output {
+    let value = |name: &str| args.iter().position(|arg| *arg == name).and_then(|at| args.get(at + 1)).copied();
+    let (Some(dev), Some(Ok(ip))) = (value("-I"), args.last().map(|arg| arg.parse::<Ipv4Addr>())) else {
+        return Output::fail(2, "arping: destination required");
+    };
+    if world.exit.missing_vnets.contains(dev) {
+        return Output::fail(2, &format!("arping: Device {dev} not available."));
+    }
+    let here = |guest: &&Guest| {
+        guest.wired()
+            && guest.address.is_some_and(|(own, _)| own == ip)
+            && guest.property("net0", "bridge").as_deref() == Some(dev)
+    };
+    let guest = world.guests.values().find(here);
+    let mut out = format!("ARPING {ip} from 0.0.0.0 {dev}\n");
+    for _ in 0..if guest.is_some() { 2 } else { 0 } {
+        let mac = guest.and_then(Guest::mac).unwrap_or_default().to_uppercase();
+        let _ = writeln!(out, "Unicast reply from {ip} [{mac}]  0.712ms");
+    }
+    let (sent, got) = (2, if guest.is_some() { 2 } else { 0 });
+    let _ = write!(out, "Sent {sent} probes (1 broadcast(s))\nReceived {got} response(s)\n");
+    Output { stdout: out, stderr: String::new(), code: u8::from(guest.is_none()) }
+}
+
 /// One summary of `ping`: what comes back is decided by the route and by what the perimeter does beyond it.
 fn ping(world: &World, args: &[&str]) -> Output {
     let value = |name: &str| args.iter().position(|arg| *arg == name).and_then(|at| args.get(at + 1)).copied();
@@ -272,7 +299,11 @@ fn ping(world: &World, args: &[&str]) -> Output {
     };
     let exit = &world.exit;
     let beyond = found.route.dev == exit.transit_dev;
-    let answers = !beyond || exit.gateway_answers && !exit.conntrack_full && !(exit.mtu_blackhole && size > 1272);
+    // What is beyond the perimeter answers where it lets the transit network out.
+    let let_out = dst == exit.transit_gateway || world.perimeter.lets_out();
+    let sent =
+        exit.gateway_answers && !exit.uplink_down && !exit.conntrack_full && !(exit.mtu_blackhole && size > 1272);
+    let answers = !beyond || sent && let_out;
     let received = if answers { count } else { 0 };
     let loss = if answers { 0 } else { 100 };
     let mut out = format!("PING {dst} ({dst}) {size}({}) bytes of data.\n", size + 28);

@@ -224,7 +224,7 @@ fn routes(ask: &Ask<'_>) -> Value {
 fn arp(ask: &Ask<'_>) -> Vec<Value> {
     let exit = &ask.world.exit;
     let neighbours = [
-        (exit.transit_address, "opt10", exit.gateway_answers),
+        (exit.transit_address, "opt10", exit.gateway_answers && !exit.uplink_down),
         (Ipv4Addr::new(10, 20, 99, 21), "opt8", true),
         (Ipv4Addr::new(10, 20, 99, 22), "opt8", true),
         (Ipv4Addr::new(10, 20, 25, 21), "opt3", true),
@@ -349,5 +349,31 @@ fn log(ask: &Ask<'_>) -> Value {
             "__digest__": format!("{:032x}", ask.world.number(&format!("log {}", at - 60 * n))),
             "__spec__": columns, "label": "Default deny / state violation rule"})
     };
-    (0..).take(limit.min(5)).map(row).collect()
+    let mut rows: Vec<Value> = (0..).take(limit.min(5)).map(row).collect();
+    for row in &mut rows {
+        let said = dropped(ask);
+        if let (Some(row), Some(said)) = (row.as_object_mut(), said.as_ref().and_then(Value::as_object)) {
+            row.extend(said.clone());
+        }
+    }
+    Value::Array(rows)
+}
+
+/// What is dropped instead of the usual: tenants' packets that no rule lets out, or answers of which the router did not
+/// see what they answer.
+fn dropped(ask: &Ask<'_>) -> Option<Value> {
+    let tcp = |row: Value| {
+        let mut all = json!({"protonum": "6", "protoname": "tcp", "length": "60", "datalen": "0", "tcpopts": ""});
+        if let (Some(all), Value::Object(row)) = (all.as_object_mut(), row) {
+            all.extend(row);
+        }
+        all
+    };
+    if let Some((host, beyond)) = ask.perimeter.shared_segment {
+        return Some(tcp(json!({"interface": "re0_vlan10", "src": host.to_string(), "dst": beyond.to_string(),
+            "srcport": "51044", "dstport": "22", "tcpflags": "A"})));
+    }
+    let out = json!({"src": ask.world.exit.transit_address.to_string(), "dst": OUTSIDE.first()?.0, "srcport": "40801",
+        "dstport": "443", "tcpflags": "S"});
+    (!ask.perimeter.lets_out()).then(|| tcp(out))
 }

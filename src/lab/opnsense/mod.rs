@@ -111,7 +111,8 @@ fn flag(on: bool) -> &'static str {
 /// Answers a request.
 pub(super) fn answer(world: &World, now: i64, call: &Call) -> Answer {
     let perimeter = &world.perimeter;
-    let Some(authorization) = call.header("authorization") else { return login_page(call) };
+    let arrived = call.header("authorization").filter(|_| !perimeter.api.credentials_lost);
+    let Some(authorization) = arrived else { return login_page(call) };
     if !perimeter.api.tokens_known || !authentic(perimeter, authorization) {
         return plain_error(401, "Authentication Failed");
     }

@@ -19,6 +19,8 @@ pub(super) fn read(ask: &Ask<'_>, name: &str) -> Option<Value> {
         "unbound/diagnostics/listinsecure" => {
             ok(open.filter(|f| !resolver.bogus.contains(&f.domain)).map(|f| format!("{}.", f.domain)).collect())
         }
+        "unbound/settings/search_acl" => ask.grid(access_lists(ask)),
+        "unbound/diagnostics/listlocalzones" => ok(local_zones(ask)),
         "unbound/diagnostics/listlocaldata" => {
             let sets = resolver.local.rrsets.iter();
             let row = |((name, kind), set): (&(String, String), &names::Rrset)| {
@@ -56,6 +58,26 @@ pub(super) fn read(ask: &Ask<'_>, name: &str) -> Option<Value> {
     })
 }
 
+fn access_lists(ask: &Ask<'_>) -> Vec<Value> {
+    let row = |nets: &Vec<ipnet::Ipv4Net>| {
+        let networks = nets.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
+        json!({"uuid": "5f1d0c7e-6a52-4b7e-9b0a-2d3c4e5f6071", "enabled": "1", "name": "inside", "action": "allow",
+            "%action": "Allow", "networks": networks, "description": ""})
+    };
+    ask.perimeter.resolver.allowed.iter().map(row).collect()
+}
+
+/// Built-in zones, and those that a plain forward of a reverse zone opens.
+fn local_zones(ask: &Ask<'_>) -> Value {
+    let row = |zone: &str, kind: &str| json!({"zone": zone, "type": kind});
+    let mut rows: Vec<Value> = dns::BUILT_IN.iter().chain(&["localhost."]).map(|zone| row(zone, "static")).collect();
+    let forwards = ask.perimeter.forwards.iter().filter(|f| f.enabled && f.kind == ForwardKind::Forward);
+    let reverse = forwards.filter(|f| f.domain.ends_with(".in-addr.arpa"));
+    let opened = reverse.filter(|f| !ask.perimeter.resolver.shadowed.contains(&f.domain));
+    rows.extend(opened.map(|f| row(&format!("{}.", f.domain), "typetransparent")));
+    Value::Array(rows)
+}
+
 /// The whole model, forwards included. What they exempt from validation and from the rebinding filter is written into
 /// the resolver's own configuration and shows nowhere here.
 fn settings(ask: &Ask<'_>) -> Value {
@@ -63,7 +85,8 @@ fn settings(ask: &Ask<'_>) -> Value {
         ask.perimeter.forwards.iter().map(|f| (f.uuid.clone(), config::forward_shown(Some(f)))).collect();
     // Written by PHP, an empty map is a list.
     let dots = if dots.is_empty() { json!([]) } else { Value::Object(dots) };
-    let actions = choice([("allow", "Allow"), ("deny", "Deny"), ("refuse", "Refuse")], "allow");
+    let default = if ask.perimeter.resolver.allowed.is_some() { "refuse" } else { "allow" };
+    let actions = choice([("allow", "Allow"), ("deny", "Deny"), ("refuse", "Refuse")], default);
     json!({"unbound": {"general": general(ask), "advanced": advanced(ask),
         "acls": {"default_action": actions, "acl": []}, "dnsbl": {"blocklist": []}, "forwarding": {"enabled": "0"},
         "dots": {"dot": dots}, "hosts": {"host": []}, "aliases": {"alias": []}}})

@@ -293,9 +293,11 @@ fn statistics(ask: &Ask<'_>) -> Map<String, Value> {
 }
 
 pub(super) fn counters(ask: &Ask<'_>, label: &str, rules: u64) -> Value {
-    let packets = ask.world.counter(&format!("pf {label}"), 900, ask.now);
-    json!({"pf_rules": rules, "evaluations": packets * 9 + 11, "packets": packets, "bytes": packets * 512,
-        "states": ask.world.number(&format!("states {label} {}", ask.now.div_euclid(30))) % 20})
+    let compared = ask.world.counter(&format!("pf {label}"), 900, ask.now);
+    let idle = ask.perimeter.idle.contains(label);
+    let packets = if idle { 0 } else { compared };
+    json!({"pf_rules": rules, "evaluations": compared * 9 + 11, "packets": packets, "bytes": packets * 512,
+        "states": if idle { 0 } else { ask.world.number(&format!("states {label} {}", ask.now.div_euclid(30))) % 20 }})
 }
 
 fn rule_ids(ask: &Ask<'_>) -> Value {

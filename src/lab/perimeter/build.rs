@@ -65,6 +65,8 @@ pub(in crate::lab) fn build(world: &World, now: i64, release: Release) -> Perime
         (0..5).map(|n| format!("{:016x}", mix(world.seed, &format!("opnsense {what} {now} {n}")))).collect()
     };
     Perimeter {
+        idle: std::collections::BTreeSet::new(),
+        shared_segment: None,
         unloaded: std::collections::BTreeSet::new(),
         release,
         interfaces: interfaces(),
@@ -87,7 +89,7 @@ pub(in crate::lab) fn build(world: &World, now: i64, release: Release) -> Perime
         }],
         resolver: resolver(),
         credential: (word("key"), word("secret")),
-        api: ApiHealth { up: true, delay_ms: 0, tokens_known: true, unauthorized_delay_ms: 2000 },
+        api: ApiHealth { up: true, tokens_known: true, unauthorized_delay_ms: 2000, ..ApiHealth::default() },
         denied: false,
         faulty: std::collections::BTreeMap::new(),
     }

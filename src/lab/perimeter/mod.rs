@@ -6,6 +6,8 @@ pub(super) mod build;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
 
+use ipnet::Ipv4Net;
+
 use super::names::Zone;
 use super::state::ApiHealth;
 
@@ -174,6 +176,8 @@ pub struct Resolver {
     pub bogus: BTreeSet<String>,
     /// Name → zone and its serial: a kept NXDOMAIN, as old as the youngest fault.
     pub negative: BTreeMap<String, (String, u32)>,
+    /// Networks that may ask, where whoever is in none of them is refused; `None` = everybody may.
+    pub allowed: Option<Vec<Ipv4Net>>,
 }
 
 /// The perimeter.
@@ -185,6 +189,10 @@ pub struct Perimeter {
     pub interfaces: Vec<Interface>,
     /// Rules made through the API, in order.
     pub rules: Vec<Rule>,
+    /// Rules that no packet has matched.
+    pub idle: BTreeSet<String>,
+    /// A host that shares its segment with the next hop of a route, and a host behind that one.
+    pub shared_segment: Option<(Ipv4Addr, Ipv4Addr)>,
     /// Rules that pf does not have, since it refused the set they came with and kept the one before.
     pub unloaded: BTreeSet<String>,
     /// Aliases.
@@ -228,6 +236,14 @@ impl std::fmt::Debug for Perimeter {
     }
 }
 
+impl Resolver {
+    /// Whether whoever asks from `source` is refused.
+    #[must_use]
+    pub fn refuses(&self, source: Ipv4Addr) -> bool {
+        self.allowed.as_ref().is_some_and(|nets| !nets.iter().any(|net| net.contains(&source)))
+    }
+}
+
 impl Perimeter {
     /// The interface of that id.
     #[must_use]
@@ -238,6 +254,12 @@ impl Perimeter {
     /// The rules that pf has loaded.
     pub fn loaded(&self) -> impl Iterator<Item = &Rule> {
         self.rules.iter().filter(|rule| rule.enabled && !self.unloaded.contains(&rule.uuid))
+    }
+
+    /// Whether a rule in force lets the transit network out to the internet.
+    #[must_use]
+    pub fn lets_out(&self) -> bool {
+        self.loaded().any(|rule| rule.description.ends_with("tenant_transit -> internet"))
     }
 
     /// The gateway of that name.

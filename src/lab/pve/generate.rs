@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::lab::diff::hunks;
 use crate::lab::moment;
 use crate::lab::sdn::{Kind, Tree, scalar, subnet_parts};
-use crate::lab::state::{LocalStanza, Node, World};
+use crate::lab::state::{LocalStanza, Node, SnatState, World};
 
 /// Whether a comma list option of a zone names a node; `otherwise` where the option is absent.
 fn names(tree: &Tree, zone: &str, option: &str, node: &str, otherwise: bool) -> bool {
@@ -191,11 +191,24 @@ pub(super) fn dry_run(world: &World, node: &Node, now: i64) -> Value {
     let version = sdn.version.max(1);
     let applied = sdn.version > 0;
     let old = applied.then(|| (frr_conf(world, &sdn.running, node), interfaces(world, &sdn.running, node, version)));
-    let (old_frr, old_net) = old.unwrap_or_default();
+    let (old_frr, old_net) = old.map(|(frr, net)| (frr, as_applied(world, net))).unwrap_or_default();
     let new_frr = frr_conf(world, &sdn.configured, node);
     let new_net = interfaces(world, &sdn.configured, node, version);
     json!({"frr-diff": diff("/etc/frr/frr.conf", "/proc/2035/fd/9", &old_frr, &new_frr, now),
         "interfaces-diff": diff("/etc/network/interfaces.d/sdn", "/proc/2035/fd/11", &old_net, &new_net, now)})
+}
+
+/// The interfaces as they were written when the node had another address.
+fn as_applied(world: &World, mut text: String) -> String {
+    for (zone, state) in &world.exit.vrfs {
+        let SnatState::Stale(before) = state.snat else { continue };
+        for (id, _) in world.sdn.running.of(Kind::Subnet) {
+            let Some((_, network, mask)) = subnet_parts(id).filter(|(owner, ..)| owner == zone) else { continue };
+            let rule = |to| format!("-s '{network}/{mask}' -o {} -j SNAT --to-source {to}", world.exit.transit_dev);
+            text = text.replace(&rule(world.exit.transit_address), &rule(before));
+        }
+    }
+    text
 }
 
 fn interfaces(world: &World, tree: &Tree, node: &Node, version: u64) -> String {

@@ -171,7 +171,7 @@ impl Call<'_> {
 pub fn answer(world: &World, now: i64, request: &Request) -> Answer {
     let role = match rights::authenticate(world, request.authorization.as_deref()) {
         Ok(role) => role,
-        Err(reason) => return Answer::unauthorized(reason),
+        Err(reason) => return Answer::unauthorized(&reason),
     };
     if request.method == "DELETE" && request.has_body {
         let text = "Unexpected content for method 'DELETE'";

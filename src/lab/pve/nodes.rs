@@ -63,7 +63,10 @@ fn network(call: &Call<'_>, name: &str) -> Outcome {
         None | Some("include_sdn" | "any_bridge" | "any_local_bridge") => {}
         Some(kind) => rows.retain(|row| row.get("type").is_some_and(|t| t == kind)),
     }
-    if call.param("type") == Some("include_sdn") {
+    if call.param("type") == Some("any_bridge") {
+        rows.retain(|row| row.get("type").is_some_and(|kind| kind == "bridge"));
+    }
+    if matches!(call.param("type"), Some("include_sdn" | "any_bridge")) && call.may("SDN.Audit") {
         rows.extend(sdn_interfaces(call.world, node));
     }
     Ok(json!(rows).into())
@@ -179,7 +182,7 @@ fn ip_vrf(call: &Call<'_>, name: &str, zone: &str) -> Outcome {
     }
     array_bug(call.world, zone, "Zone.pm line 379")?;
     let tables = Tables::of(call.world);
-    let rows: Vec<Value> = tables
+    let mut rows: Vec<Value> = tables
         .vrf(zone)
         .iter()
         .filter(|route| route.is_unicast())
@@ -190,6 +193,10 @@ fn ip_vrf(call: &Call<'_>, name: &str, zone: &str) -> Outcome {
                 "nexthops": [hop]})
         })
         .collect();
+    // Learnt, and not chosen while there is a static one.
+    if let Some(hop) = call.world.exit.vrf(zone).learnt_default {
+        rows.push(json!({"ip": "0.0.0.0/0", "metric": 0, "protocol": "bgp", "nexthops": [hop.to_string()]}));
+    }
     Ok(json!(rows).into())
 }
 
@@ -204,7 +211,7 @@ fn mac_vrf(call: &Call<'_>, name: &str, vnet: &str) -> Outcome {
         .world
         .guests
         .values()
-        .filter(|guest| guest.started.is_some() && guest.property("net0", "bridge").as_deref() == Some(vnet))
+        .filter(|guest| guest.wired() && guest.property("net0", "bridge").as_deref() == Some(vnet))
         .filter_map(|guest| {
             let (address, _) = guest.address?;
             let vtep = call.world.node(&guest.node)?.ip.to_string();

@@ -252,6 +252,8 @@ fn agent_interfaces(call: &Call<'_>, name: &str, vmid: &str) -> Outcome {
     let addresses: Vec<Value> = guest
         .address
         .iter()
+        .map(|(ip, prefix)| (ip, *prefix))
+        .chain(guest.floating.iter().map(|ip| (ip, 32)))
         .map(|(ip, prefix)| json!({"ip-address-type": "ipv4", "ip-address": ip.to_string(), "prefix": prefix}))
         .collect();
     Ok(json!({"result": [

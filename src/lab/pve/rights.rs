@@ -8,6 +8,8 @@ use crate::lab::state::{Role, World};
 const AUDITOR: &[&str] =
     &["Datastore.Audit", "Mapping.Audit", "Pool.Audit", "SDN.Audit", "Sys.Audit", "VM.Audit", "VM.GuestAgent.Audit"];
 
+const NO_SDN: &[&str] = &["Datastore.Audit", "Pool.Audit", "Sys.Audit", "VM.Audit", "VM.GuestAgent.Audit"];
+
 const ADMINISTRATOR: &[&str] = &[
     "Datastore.Allocate",
     "Datastore.AllocateSpace",
@@ -65,6 +67,7 @@ fn privileges(role: Role) -> &'static [&'static str] {
     match role {
         Role::Administrator => ADMINISTRATOR,
         Role::Auditor => AUDITOR,
+        Role::NoSdn => NO_SDN,
         Role::Empty => &[],
     }
 }
@@ -75,16 +78,20 @@ pub(super) fn holds(role: Role, privilege: &str) -> bool {
 }
 
 /// The role behind an `Authorization` header, else the reason phrase of the 401.
-pub(super) fn authenticate(world: &World, header: Option<&str>) -> Result<Role, &'static str> {
+pub(super) fn authenticate(world: &World, header: Option<&str>) -> Result<Role, String> {
+    let header = header.filter(|_| !world.api.credentials_lost);
     let Some(value) = header.and_then(|header| header.strip_prefix("PVEAPIToken=")) else {
-        return Err("No ticket");
+        return Err("No ticket".to_owned());
     };
     let Some((id, secret)) = value.rsplit_once('=') else {
-        return Err("Authentication failed!");
+        return Err("Authentication failed!".to_owned());
     };
+    if let Some(words) = &world.tokens_refused {
+        return Err(words.clone());
+    }
     match world.tokens.get(id) {
         Some(token) if world.api.tokens_known && token.secret == secret => Ok(token.role),
-        _ => Err("Authentication failed!"),
+        _ => Err("Authentication failed!".to_owned()),
     }
 }
 

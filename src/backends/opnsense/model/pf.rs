@@ -278,3 +278,16 @@ pub struct StateTable {
     /// States at most.
     pub limit: u64,
 }
+
+/// A packet that pf logged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Logged {
+    /// `pass`, `block`, …
+    pub action: String,
+    /// Label of the rule that decided.
+    pub label: String,
+    /// From; `None` where the row has no address.
+    pub source: Option<IpAddr>,
+    /// To.
+    pub destination: Option<IpAddr>,
+}

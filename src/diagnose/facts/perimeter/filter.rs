@@ -43,6 +43,8 @@ pub struct Rule {
     pub interfaces: Vec<String>,
     /// `in`, `out`, `any`.
     pub direction: String,
+    /// For IPv6 alone.
+    pub six: bool,
     /// Lower case; `any`.
     pub protocol: String,
     /// From.
@@ -160,6 +162,7 @@ fn rule(row: &Row) -> Rule {
         quick: truth(row, "quick").unwrap_or(true),
         interfaces: list(row, "interface"),
         direction: word("direction", "in"),
+        six: matches!(word("ipprotocol", "inet").as_str(), "inet6" | "ipv6"),
         protocol: word("protocol", "any"),
         source: side(row, "source"),
         destination: side(row, "destination"),

@@ -4,6 +4,7 @@ use super::super::{Out, Rule};
 use crate::backends::proxmox::Error;
 use crate::diagnose::evidence::Api;
 use crate::diagnose::facts::Facts;
+use crate::diagnose::facts::guests::Power;
 use crate::diagnose::finding::{Layer, Severity, Subject};
 
 /// The rule.
@@ -13,7 +14,7 @@ pub static RULE: Rule = Rule {
     severity: Severity::Warning,
     says: "Somebody else holds the lock: the SDN lock, which has no owner and no end, the lock of one VM, or a file that is \
            busy for the moment. Nothing is broken, and nothing is to be forced before one knows whose it is.",
-    reads: "refusals that name a lock",
+    reads: "refusals that name a lock, and the lock that a guest's state shows",
     unlike: &[
         ("no-quorum", "the lock cannot be had since the cluster has no majority"),
         ("privilege-missing", "the refusal names a privilege (403)"),
@@ -37,6 +38,21 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
             .resting_on(&call.file)
             .next("find-lock-holder", 0, "look at the running tasks: whose change is under way?")
             .next("wait-for-lock", 0, "wait for it to end, then try once more");
+        out.found(finding);
+    }
+    // What the guest's own state shows. A suspended guest is held by nobody.
+    let held = |power: &Power| power.lock.clone().filter(|lock| lock != "suspended");
+    for (vmid, power) in &facts.guests.power {
+        let Some(lock) = held(power) else { continue };
+        let name = facts.guests.config.get(vmid).and_then(|config| config.name.clone());
+        let finding = out
+            .finding(Subject::new("workload", vmid), format!("Guest {vmid} is locked ({lock})."))
+            .fact("lock.held", vmid, &lock)
+            .affects([vmid])
+            .affects(name)
+            .from(power)
+            .next("find-lock-holder", 0, "look at the running tasks: whose change is under way?")
+            .next("wait-for-lock", 0, "wait for it to end; nothing else can be done to the guest until then");
         out.found(finding);
     }
 }

@@ -23,7 +23,7 @@ pub static RULE: Rule = Rule {
         ("no-quorum", "too few nodes are left to change anything"),
         ("workload-stopped", "the guest's node answers and says that it is stopped"),
     ],
-    explains: &[],
+    explains: &["exit-node-unreachable"],
     judge,
 };
 

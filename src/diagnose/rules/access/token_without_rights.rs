@@ -19,7 +19,7 @@ pub static RULE: Rule = Rule {
         ("privilege-missing", "some permissions are there, and one request was refused for want of another"),
         ("credentials-rejected", "the token is not accepted at all"),
     ],
-    explains: &["privilege-missing"],
+    explains: &["privilege-missing", "list-filtered"],
     judge,
 };
 

@@ -22,8 +22,11 @@ pub static RULE: Rule = Rule {
 };
 
 fn judge(facts: &Facts, out: &mut Out<'_>) {
-    for (holder, host) in facts.nodes.iter() {
-        let Some(addresses) = &host.addresses else { continue };
+    let hosts = facts.nodes.iter().filter_map(|(name, host)| Some((name.to_owned(), host.addresses.as_ref()?)));
+    let name =
+        |vmid: &String| facts.guests.config.get(vmid).and_then(|c| c.name.clone()).unwrap_or_else(|| vmid.clone());
+    let guests = facts.guests.addresses.iter().map(|(vmid, addresses)| (name(vmid), addresses));
+    for (holder, addresses) in hosts.chain(guests) {
         for address in addresses.iter().filter(|address| address.ip.is_ipv4() && !address.ip.is_loopback()) {
             let known = |ip: IpAddr| {
                 let lists = facts.sdn.mac_vrf.iter();
@@ -37,6 +40,10 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
             let Some((own, (_, vnet))) = own.filter_map(|other| Some((other, known(other.ip)?))).next() else {
                 continue;
             };
+            let mut inside = facts.sdn.subnets_in_force().filter(|(_, subnet)| subnet.vnet == *vnet).peekable();
+            if inside.peek().is_some() && !inside.any(|(_, subnet)| subnet.cidr.contains(&address.ip)) {
+                continue;
+            }
             if known(address.ip).is_some() {
                 out.pass(Subject::new("name", address.ip.to_string()));
                 continue;
@@ -44,7 +51,7 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
             let title = format!("{} is bound on {}, and no node has learnt it.", address.ip, own.ip);
             let mut finding = out
                 .finding(Subject::new("name", address.ip.to_string()), title)
-                .fact("address.bound", address.ip.to_string(), holder)
+                .fact("address.bound", address.ip.to_string(), &holder)
                 .fact("mac-vrf.entry", address.ip.to_string(), "none")
                 .fact("mac-vrf.entry", own.ip.to_string(), "there")
                 .affects([vnet])

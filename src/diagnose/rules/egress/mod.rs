@@ -41,6 +41,8 @@ mod workload_down;
 
 use std::collections::BTreeSet;
 
+pub(super) use workload_down::asked_in_vain;
+
 use super::Rule;
 use crate::diagnose::facts::Facts;
 

@@ -3,6 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr};
 
 use super::super::exits::{Exit, exits};
+use super::super::perimeter::{WayOut, way_out};
 use super::super::{Out, Rule};
 use crate::diagnose::facts::node::{Flow, Ping};
 use crate::diagnose::facts::{Facts, Sourced};
@@ -16,7 +17,8 @@ pub static RULE: Rule = Rule {
     severity: Severity::Fault,
     says: "From the transit address of the exit node the gateway answers and nothing beyond it does: the perimeter, or what is \
            behind it, drops the traffic. The exit node itself does its part.",
-    reads: "probes from the transit address, neighbours, main's default route (which must be on transit), tracked flows",
+    reads: "probes from the transit address, neighbours, main's default route (which must be on transit), tracked flows; \
+            without probes the rules, interfaces, states and log of the router",
     unlike: &[("gateway-unreachable", "the gateway itself does not answer"), ("transit-mtu", "small packets pass")],
     explains: &[],
     judge,
@@ -48,7 +50,9 @@ fn gateway_answers(exit: &Exit<'_>, site: &ExitNodeSite) -> bool {
 
 /// Where main's default is elsewhere nothing can be sent beyond from the transit address. Flows that tenants' VRFs have to
 /// the site's address on the internet tell the same: translated to the transit address, and no answer came.
-fn by_flows(exit: &Exit<'_>, site: &ExitNodeSite, internet: Option<Ipv4Addr>, out: &mut Out<'_>) {
+///
+/// Whether they told anything.
+fn by_flows(exit: &Exit<'_>, site: &ExitNodeSite, internet: Option<Ipv4Addr>, out: &mut Out<'_>) -> bool {
     let ours = |flow: &&Sourced<Flow>| {
         // Echo flows live half a minute: what is listed is about now.
         flow.protocol == "icmp"
@@ -57,7 +61,7 @@ fn by_flows(exit: &Exit<'_>, site: &ExitNodeSite, internet: Option<Ipv4Addr>, ou
             && exit.tenants.iter().any(|tenant| tenant.has(flow.src))
     };
     let flows: Vec<&Sourced<Flow>> = exit.node.flows.iter().filter(ours).collect();
-    let Some(last) = flows.last() else { return };
+    let Some(last) = flows.last() else { return false };
     if flows.iter().any(|flow| !flow.unreplied) {
         out.pass(exit.subject());
     } else if gateway_answers(exit, site) && exit.node.tracking_full() != Some(true) {
@@ -72,6 +76,48 @@ fn by_flows(exit: &Exit<'_>, site: &ExitNodeSite, internet: Option<Ipv4Addr>, ou
             .not_tested("which rule or which hop drops it");
         out.found(finding);
     }
+    true
+}
+
+/// Where nothing was sent beyond the gateway, the router itself may tell: no rule lets the transit address out, so what
+/// comes from there is dropped. Of a node that was not probed at all nothing is asked.
+fn by_router(facts: &Facts, exit: &Exit<'_>, site: &ExitNodeSite, out: &mut Out<'_>) {
+    match way_out(facts, site.transit_address) {
+        WayOut::Used => out.pass(exit.subject()),
+        WayOut::Closed { interface, off, dropped } => {
+            let title = format!(
+                "No rule of the router lets {} out by {interface}: what it sends beyond is dropped.",
+                site.transit_address
+            );
+            let mut finding = out
+                .finding(exit.subject(), title)
+                .fact("router.lets-out", site.transit_address.to_string(), "no")
+                .affects(exit.zones())
+                .next("check-perimeter-rules", 0, format!("look at the rules of {interface}"));
+            for rule in &off {
+                finding = finding.fact("rule.enabled", rule, "no").next(
+                    "enable-rule",
+                    2,
+                    format!("switch on {rule}, if that was not meant"),
+                );
+            }
+            if dropped > 0 {
+                finding = finding.fact("log.dropped", site.transit_address.to_string(), dropped);
+            }
+            if let Some(rules) = &facts.perimeter.rules {
+                finding = finding.from(rules);
+            }
+            for log in facts.perimeter.log.iter().filter(|_| dropped > 0) {
+                finding = finding.from(log);
+            }
+            out.found(finding);
+        }
+        WayOut::Unknown(why) if !exit.node.pings.is_empty() => {
+            let why = format!("no address beyond is named by [probes] internet, and of the router: {why}");
+            out.unknown(format!("what is beyond the gateway of {}", exit.name), Some(why));
+        }
+        WayOut::Unknown(_) => {}
+    }
 }
 
 fn judge(facts: &Facts, out: &mut Out<'_>) {
@@ -80,7 +126,9 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
         let probes = beyond(&exit, site);
         if probes.is_empty() {
             let internet = facts.site.as_ref().and_then(|site| site.value.internet);
-            by_flows(&exit, site, internet, out);
+            if !by_flows(&exit, site, internet, out) {
+                by_router(facts, &exit, site, out);
+            }
             continue;
         }
         if probes.iter().any(|p| p.received > 0) {

@@ -79,12 +79,15 @@ fn finding(
         line.out,
         line.to
     );
+    let zones =
+        facts.sdn.subnets_in_force().filter(|(_, s)| s.cidr.to_string() == source).map(|(_, s)| s.zone.as_str());
     let needed = if waits { "yes" } else { "yes, without a pending object" };
     let finding = out
         .finding(Subject::new("node", name), title)
         .fact("snat.rule", format!("{name}/{source}"), words(rule))
         .fact("dry-run.rule", format!("{name}/{source}"), format!("to {} by {}", line.to, line.out))
         .fact("sdn.apply-needed", name, needed)
+        .affects(zones)
         .affects([source])
         .from(run)
         .next("apply-sdn-after-diff", 3, "show the dry run's difference, then apply SDN")

@@ -26,7 +26,8 @@ pub static RULE: Rule = Rule {
 /// Nodes on which a reload failed or a VNet is in error.
 pub(super) fn broken(facts: &Facts) -> BTreeSet<&str> {
     let mut broken: BTreeSet<&str> = BTreeSet::new();
-    for task in facts.pve.tasks.iter().filter(|task| task.kind == "srvreload" && task.failed()) {
+    // What failed once and came through since is over.
+    for task in facts.pve.reloads().filter(|task| task.failed()) {
         broken.insert(&task.node);
     }
     for ((node, _), vnets) in &facts.sdn.content {

@@ -25,7 +25,7 @@ const SEE: [&str; 2] = ["SDN.Use", "SDN.Audit"];
 
 /// Paths on which the token sees VNets, and whether one of them reaches beyond plain bridges.
 fn visible(facts: &Facts) -> Option<(Vec<&str>, bool)> {
-    let rights = facts.pve.rights.as_ref()?;
+    let rights = facts.access.permissions.as_ref()?;
     let sees = rights.iter().filter(|(_, has)| SEE.iter().any(|privilege| has.contains(*privilege)));
     let paths: Vec<&str> =
         sees.map(|(path, _)| path.as_str()).filter(|path| *path == "/" || path.starts_with("/sdn")).collect();
@@ -56,7 +56,7 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
     if let Some(list) = &facts.pve.sdn_resources {
         finding = finding.fact("list.empty-means", "cluster SDN resources", "may not be seen").from(list);
     }
-    if let Some(rights) = &facts.pve.rights {
+    if let Some(rights) = &facts.access.permissions {
         finding = finding.from(rights);
     }
     let finding = finding

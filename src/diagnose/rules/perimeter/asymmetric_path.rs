@@ -6,7 +6,7 @@ use super::super::{Out, Rule};
 use super::{ROUTES, interface_of, interfaces};
 use crate::diagnose::evidence::Api;
 use crate::diagnose::facts::Facts;
-use crate::diagnose::facts::perimeter::routing::{Interface, Route};
+use crate::diagnose::facts::perimeter::routing::{Gateway, Interface, Route};
 use crate::diagnose::finding::{Layer, Severity, Subject};
 
 /// The rule.
@@ -46,14 +46,14 @@ fn one_sided(facts: &Facts) -> Vec<(IpAddr, IpAddr, String)> {
 
 /// The route to `destination` whose next hop sits where `source` does.
 fn same_side<'a>(
-    routes: &'a [Route],
+    (routes, gateways): (&'a [Route], &[Gateway]),
     interfaces: &'a [Interface],
     source: IpAddr,
     destination: IpAddr,
 ) -> Option<(&'a Route, IpAddr, &'a Interface)> {
     let to = routes.iter().filter(|r| r.enabled && r.network.contains(&destination));
     let route = to.max_by_key(|r| r.network.prefix_len())?;
-    let via = route.via?;
+    let via = route.via.or_else(|| gateways.iter().find(|gateway| gateway.name == route.gateway)?.address)?;
     let interface = interface_of(interfaces, source)?;
     let same = interface.net.is_some_and(|net| net.contains(&via));
     (same && via != source).then_some((route, via, interface))
@@ -69,8 +69,11 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
         return;
     };
     let Some(interfaces) = interfaces(facts, out) else { return };
+    let gateways = facts.perimeter.gateways.as_ref().map_or(&[][..], |all| all.value.as_slice());
     for (source, destination, file) in flows {
-        let Some((route, via, interface)) = same_side(routes, interfaces, source, destination) else { continue };
+        let Some((route, via, interface)) = same_side((routes, gateways), interfaces, source, destination) else {
+            continue;
+        };
         let mut finding = out
             .finding(
                 Subject::new("name", source.to_string()),

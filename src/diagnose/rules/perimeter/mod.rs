@@ -10,10 +10,13 @@ mod rule_left_over;
 mod rule_never_hit;
 mod rule_shadowed;
 mod ruleset_not_loaded;
+mod way_out;
 
 use std::net::IpAddr;
 
 use ipnet::IpNet;
+
+pub(super) use way_out::{WayOut, way_out};
 
 use super::{Out, Rule};
 use crate::diagnose::evidence::Api;
@@ -74,7 +77,14 @@ fn network(part: &str, interfaces: &[Interface]) -> Option<IpNet> {
             interfaces.iter().find(|i| i.id.eq_ignore_ascii_case(part) || i.description.eq_ignore_ascii_case(part));
         own.and_then(|i| i.net).map(|net| net.trunc())
     };
-    part.parse::<IpNet>().ok().or_else(|| part.parse::<IpAddr>().ok().map(IpNet::from)).or_else(of_interface)
+    // `opt3ip` is the router's own address there.
+    let of_router = || {
+        let id = part.strip_suffix("ip")?;
+        let own = interfaces.iter().find(|i| i.id.eq_ignore_ascii_case(id))?;
+        own.net.map(|net| IpNet::from(net.addr()))
+    };
+    let address = || part.parse::<IpAddr>().ok().map(IpNet::from);
+    part.parse::<IpNet>().ok().or_else(address).or_else(of_interface).or_else(of_router)
 }
 
 /// Whether `net` lies within `side`; `None` = the side has parts that are not understood, aliases for instance.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::super::egress::asked_in_vain;
 use super::super::{Out, Rule};
 use super::agents;
 use crate::backends::proxmox::model::AgentState;
@@ -14,12 +15,12 @@ pub static RULE: Rule = Rule {
     layer: Layer::Workload,
     severity: Severity::Fault,
     says: "The guest is not running, by the word of its own node. Everything that is asked of it fails for that reason.",
-    reads: "the guest's state, and what Proxmox VE says to a question for its agent",
+    reads: "the guest's state, what Proxmox VE says to a question for its agent, neighbours on its VNet",
     unlike: &[
         ("node-unreachable", "its node does not answer: the state is unknown, not stopped"),
         ("agent-silent", "it runs, and only the agent does not answer"),
     ],
-    explains: &["agent-silent", "agent-process-lost"],
+    explains: &["agent-silent", "agent-process-lost", "workload-down"],
     judge,
 };
 
@@ -46,7 +47,8 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
             .next("start-workload", 1, format!("start guest {vmid}"));
         // That alone may be meant; it is a fault where something was asked of the guest.
         if !asked {
-            finding.severity = Severity::Info;
+            let wanted = asked_in_vain(facts, vmid);
+            finding.severity = if wanted { Severity::Warning } else { Severity::Info };
         }
         for file in files {
             finding = finding.resting_on(file);

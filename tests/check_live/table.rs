@@ -1,0 +1,147 @@
+//! Every id of the catalogue, and how it is seen: by which check, with which fault of the lab on; or why not there.
+
+use deevnet_console::diagnose::collect::Check;
+
+/// How an id is seen.
+pub enum Way {
+    /// By this check, with this fault of the lab on.
+    Fault(Check, &'static str),
+    /// By this check on a site file that is wrong; nothing is broken.
+    Site(Check, fn(String) -> String),
+    /// By this check of a healthy site.
+    Healthy(Check),
+    /// In bundles alone, and why no live check collects what it rests on.
+    Bundle(&'static str),
+}
+
+use Check::{Access, All, Dns, Egress, Fabric, Isolation, Perimeter, Workload};
+use Way::{Bundle, Fault, Healthy, Site};
+
+/// The node by its DNS name.
+fn node_fqdn(text: String) -> String {
+    let node = "\nnode = \"dv02hyp002p02\"";
+    assert!(text.contains(node), "the lab's site names its node otherwise");
+    text.replace(node, "\nnode = \"dv02hyp002p02.mobile.deevnet.net\"")
+}
+
+/// A pin of some certificate instead of the authority of Proxmox VE.
+fn pinned(text: String) -> String {
+    let (before, rest) = text.split_once("\nca_file").unwrap();
+    let (_, after) = rest.split_once('\n').unwrap();
+    format!("{before}\nfingerprint = \"{}\"\n{after}", ["AB"; 32].join(":"))
+}
+
+/// The catalogue.
+pub const TABLE: &[(&str, Way)] = &[
+    // Access
+    ("ca-unknown", Fault(Access, "ca-unknown")),
+    ("credentials-not-sent", Fault(Access, "credentials-not-sent")),
+    ("credentials-rejected", Fault(Access, "pve-auth")),
+    ("endpoint-renamed", Bundle("the console asks in the spelling that the version knows")),
+    ("lock-held", Fault(Workload, "lock-held")),
+    ("no-quorum", Fault(Access, "pve-no-quorum")),
+    ("node-unknown", Site(Access, node_fqdn)),
+    ("node-unreachable", Fault(Access, "node-offline")),
+    ("pin-mismatch", Site(Access, pinned)),
+    ("privilege-missing", Fault(Perimeter, "fw-denied")),
+    ("probe-without-trust", Bundle("it is about a check of somebody else; the console uses its profile's trust")),
+    ("request-without-body", Bundle("the console sends a body with every POST")),
+    ("source-unreachable", Fault(Access, "pve-down")),
+    ("ticket-expired", Bundle("the console uses tokens, never a login ticket")),
+    ("token-expired", Fault(Access, "token-expired")),
+    ("token-unknown", Fault(Access, "token-unknown")),
+    ("token-without-rights", Fault(Access, "pve-denied")),
+    // Fabric
+    ("apply-partial", Fault(Fabric, "apply-partial")),
+    ("list-filtered", Fault(Fabric, "list-filtered")),
+    ("node-lags", Fault(Fabric, "node-lags")),
+    ("routing-packages-missing", Fault(Fabric, "routing-packages-missing")),
+    ("sdn-no-effect", Fault(Fabric, "sdn-no-effect")),
+    ("sdn-pending", Fault(Fabric, "sdn-pending")),
+    ("subnet-overlap", Fault(Fabric, "subnet-overlap")),
+    ("vnet-missing", Fault(All, "vnet-missing")),
+    ("vni-collision", Fault(Fabric, "vni-collision")),
+    // Workload
+    ("agent-option-off", Fault(Workload, "agent-option-off")),
+    ("agent-process-lost", Bundle("the console starts no command in a guest")),
+    ("agent-silent", Fault(Workload, "agent-silent")),
+    ("workload-down", Fault(All, "workload-unplugged")),
+    ("workload-stopped", Fault(Workload, "workload-down")),
+    // Egress
+    ("address-not-announced", Fault(Workload, "address-not-announced")),
+    ("conntrack-collision", Bundle("no packets are captured on a node")),
+    ("conntrack-full", Fault(Egress, "conntrack-full")),
+    ("exit-local-routing", Fault(Egress, "exit-local-routing")),
+    ("exit-node-unreachable", Fault(Egress, "exit-node-unreachable")),
+    ("exit-nodes-loop", Fault(Egress, "exit-nodes-loop")),
+    ("exit-primary-missing", Fault(Egress, "exit-primary-missing")),
+    ("firewall-bridge-mtu", Fault(All, "firewall-bridge-mtu")),
+    ("forward-policy-drop", Fault(Egress, "forward-policy-drop")),
+    ("frr-down", Fault(Egress, "frr-down")),
+    ("frr-handwritten-lost", Fault(Egress, "frr-handwritten-lost")),
+    ("frr-local-contested", Fault(Egress, "frr-local-contested")),
+    ("frr-local-not-merged", Fault(Egress, "frr-local-not-merged")),
+    ("gateway-unreachable", Fault(Egress, "gateway-unreachable")),
+    ("l3vni-not-bound", Fault(Egress, "l3vni-not-bound")),
+    ("management-leak", Fault(Egress, "management-leak")),
+    ("mtu-ruled-out", Bundle("live, an address that answers nothing is perimeter-drop; nobody claimed an MTU")),
+    ("perimeter-drop", Fault(Egress, "perimeter-drop")),
+    ("return-route-missing", Fault(Egress, "return-route-missing")),
+    ("rp-filter-drops", Fault(Egress, "rp-filter-drops")),
+    ("rp-filter-strict", Fault(Egress, "rp-filter-strict")),
+    ("snat-apply-rewrites", Fault(Egress, "snat-apply-rewrites")),
+    ("snat-catches-routed", Bundle("no packets are captured on a server")),
+    ("snat-duplicate", Fault(Egress, "snat-duplicate")),
+    ("snat-missing", Fault(Egress, "snat-missing")),
+    ("snat-stale", Fault(Egress, "snat-stale")),
+    ("snat-without-exit-node", Fault(Egress, "snat-without-exit-node")),
+    ("snat-wrong-source", Fault(Egress, "snat-wrong-source")),
+    ("tenant-forwarding-off", Fault(Egress, "tenant-forwarding-off")),
+    ("transit-forwarding-off", Fault(Egress, "transit-forwarding-off")),
+    ("transit-mtu", Fault(Egress, "transit-mtu")),
+    ("uplink-down", Fault(Egress, "uplink-down")),
+    ("vrf-default-missing", Fault(Egress, "vrf-default-missing")),
+    ("vrf-default-wrong-gateway", Fault(Egress, "vrf-default-wrong-gateway")),
+    // Isolation
+    ("hairpin-leak", Fault(Isolation, "hairpin-leak")),
+    ("inter-tenant-leak", Fault(Isolation, "inter-tenant-leak")),
+    ("tenant-isolated", Healthy(Isolation)),
+    ("tenants-share-vrf", Fault(Isolation, "tenants-share-vrf")),
+    // Perimeter
+    ("asymmetric-path", Fault(Perimeter, "asymmetric-path")),
+    ("gateway-down", Fault(Perimeter, "gateway-down")),
+    ("gateway-monitor-silent", Fault(Perimeter, "gateway-monitor-silent")),
+    ("nat-missing-for-routed", Fault(Perimeter, "nat-missing-for-routed")),
+    ("perimeter-leak", Fault(Perimeter, "perimeter-leak")),
+    ("route-missing", Fault(Perimeter, "route-missing")),
+    ("rule-left-over", Fault(Perimeter, "perimeter-rule-leftover")),
+    ("rule-never-hit", Fault(Perimeter, "rule-never-hit")),
+    ("rule-shadowed", Fault(Perimeter, "rule-shadowed")),
+    ("ruleset-not-loaded", Fault(Perimeter, "ruleset-refused")),
+    // DNS
+    ("apex-broken", Fault(Dns, "apex-broken")),
+    ("auth-down", Fault(Dns, "auth-down")),
+    ("builtin-reverse-zone", Fault(Dns, "builtin-reverse-zone")),
+    ("clock-skew", Fault(Dns, "clock-skew")),
+    ("dnssec-bogus", Fault(Dns, "dnssec-bogus")),
+    ("forward-disabled", Fault(Dns, "forward-disabled")),
+    ("forward-missing", Fault(Dns, "forward-missing")),
+    ("forward-wrong-type", Fault(Dns, "forward-wrong-type")),
+    ("negative-cached", Fault(Dns, "negative-cached")),
+    ("ptr-mismatch", Fault(Dns, "ptr-mismatch")),
+    ("rebind-filtered", Fault(Dns, "rebind-filtered")),
+    ("resolver-down", Fault(Dns, "resolver-down")),
+    ("resolver-refuses-network", Fault(Dns, "resolver-refuses-network")),
+    ("serial-unchanged", Bundle("it takes a zone before and after a write, or a second server: neither is there")),
+    ("server-id-wrong", Bundle("PowerDNS has one server, localhost, and the console asks for no other")),
+    ("server-is-recursor", Fault(Dns, "server-is-recursor")),
+    ("tsig-foreign", Fault(Dns, "tsig-foreign")),
+    ("tsig-unbound", Fault(Dns, "tsig-unbound")),
+    ("update-refused", Fault(Dns, "update-refused")),
+    ("wrong-workload-resolver", Fault(Dns, "wrong-workload-resolver")),
+    ("zone-missing", Fault(Dns, "zone-missing")),
+    (
+        "zone-not-served",
+        Bundle("when the zone was made only tells who made it; a live check says unknown, with the zone"),
+    ),
+];
