@@ -165,6 +165,10 @@ pub struct CheckArgs {
     /// Instead of findings the table of every ordered pair of tenants, as Markdown, for a change record.
     #[arg(long)]
     pub matrix: bool,
+    /// Also try each tenant's update key on every other tenant's zones, by updates that can change nothing. Fetches the
+    /// keys' secrets from PowerDNS for this alone; they are kept nowhere. For isolation, dns, contract and all.
+    #[arg(long)]
+    pub keys: bool,
     /// Keep the evidence in this directory, which must not exist yet.
     #[arg(long, value_name = "DIR")]
     pub save: Option<PathBuf>,

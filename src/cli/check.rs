@@ -18,8 +18,13 @@ use crate::runtime::clock;
 
 /// Runs the verb.
 pub(super) fn run(global: &Global, request: &CheckArgs) -> Result<Code, Failure> {
+    let check = request.what.check();
+    if request.keys && !check.may_try_keys() {
+        let text = format!("check {} has no use for tenants' update keys", check.word());
+        return Err(Failure::usage(text, "give --keys to check isolation, dns, contract or all"));
+    }
     let site = open::site(global)?;
-    let wanted = Wanted::of(request.what.check(), request.subject.as_deref());
+    let wanted = Wanted::of(check, request.subject.as_deref()).with_keys(request.keys);
     let evidence = open::runtime()?.block_on(async {
         let clients = Clients::connect(&site).await;
         collect(&site, &clients, &wanted, &Sink::new(clock::system())).await

@@ -9,7 +9,7 @@ mod isolation;
 mod perimeter;
 mod workload;
 
-pub use isolation::matrix;
+pub use isolation::{keys, matrix};
 
 use super::facts::{Facts, Sourced};
 use super::finding::{Finding, Layer, Severity, Subject, Unknown};

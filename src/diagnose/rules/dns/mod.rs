@@ -16,8 +16,10 @@ mod resolver_refuses_network;
 mod serial_unchanged;
 mod server_id_wrong;
 mod server_is_recursor;
+mod tried_keys;
 mod tsig_foreign;
 mod tsig_unbound;
+mod update_key_missing;
 mod update_refused;
 mod wrong_workload_resolver;
 mod zone_missing;
@@ -48,6 +50,7 @@ pub(super) static RULES: &[&Rule] = &[
     &negative_cached::RULE,
     &serial_unchanged::RULE,
     &clock_skew::RULE,
+    &update_key_missing::RULE,
     &update_refused::RULE,
     &tsig_unbound::RULE,
     &tsig_foreign::RULE,

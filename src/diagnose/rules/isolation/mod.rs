@@ -2,6 +2,7 @@
 
 mod hairpin_leak;
 mod inter_tenant_leak;
+pub mod keys;
 pub mod matrix;
 mod tenant_isolated;
 mod tenants_share_vrf;
