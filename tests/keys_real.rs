@@ -177,7 +177,10 @@ async fn keys_and_zones_as_their_lists_say() {
     // A value that is no network fails every update of the zone.
     bench.bind(EDS.0, "ALLOW-DNSUPDATE-FROM", "\"nonsense\"");
     let broken = bench.seen().await;
-    is_not_proven(&way(&broken, "tdemo", "eds"), "SERVFAIL");
+    assert!(
+        matches!(way(&broken, "tdemo", "eds"), KeyWay::NotProven(_)),
+        "SERVFAIL, or over TCP a connection that ends"
+    );
     bench.bind(EDS.0, "ALLOW-DNSUPDATE-FROM", "\"127.0.0.0/8\"");
     assert_eq!(bench.serials(), before, "no serial has moved");
     bench.lab.shutdown().await;
@@ -219,8 +222,14 @@ async fn credentials_and_clocks() {
             .find(|f| f.id == "clock-skew")
             .unwrap_or_else(|| panic!("{}", told(&off.report)));
         assert_eq!(skew.severity, Severity::Fault);
-        assert!(skew.title.contains("36") || skew.title.contains("3599"), "{}", skew.title);
+        assert!(
+            ["3599 s", "3600 s", "3601 s", "3602 s"].iter().any(|word| skew.title.contains(word)),
+            "{}",
+            skew.title
+        );
         assert_eq!(way(&off, "tdemo", "eds"), KeyWay::KeptOut);
+        let key = off.facts.keys.as_ref().unwrap().key("tdemo").unwrap().clone();
+        assert_eq!(key.clock_off_by.map(i64::signum), Some(-offset.signum()), "which clock is ahead: {key:?}");
         assert!(!ids(&off.report).contains(&"update-refused"), "{}", told(&off.report));
     }
 

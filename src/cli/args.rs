@@ -207,6 +207,8 @@ pub enum CheckKind {
     Perimeter,
     /// Zones, records, forwards, resolvers, updates.
     Dns,
+    /// The clauses of the tenant contract, each with what it came to.
+    Contract,
     /// Everything.
     All,
 }
@@ -223,6 +225,7 @@ impl CheckKind {
             Self::Isolation => Check::Isolation,
             Self::Perimeter => Check::Perimeter,
             Self::Dns => Check::Dns,
+            Self::Contract => Check::Contract,
             Self::All => Check::All,
         }
     }

@@ -111,7 +111,8 @@ pub enum Ask {
 /// The signature of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Signature {
-    /// It verifies; the server's clock when it signed.
+    /// It verifies; the time it was made, by the server's clock. PowerDNS repeats the question's time instead (measured
+    /// with 4.7.3).
     Good(Timestamp),
     /// There is none.
     None,

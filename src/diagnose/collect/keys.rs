@@ -25,6 +25,8 @@ use crate::site::Site;
 
 /// Updates under way at once.
 const WAVE: usize = 4;
+/// Seconds within which an answer's time is the question's, repeated.
+const REPEATED: i64 = 2;
 /// Longest wait for one answer.
 const WAIT: Duration = Duration::from_secs(3);
 
@@ -150,7 +152,7 @@ impl Round<'_> {
         let mut round = Round { server: self.server, fudge: self.fudge, sink: self.sink };
         match self.credential(own, &key).await {
             Ok((answer, off)) => {
-                if off.is_some() {
+                if off.is_some_and(|off| off.unsigned_abs() > u64::from(FUDGE)) {
                     round.fudge = WIDEST_FUDGE;
                 }
                 (told.answer, told.clock_off_by) = (Some(answer), off);
@@ -163,20 +165,58 @@ impl Round<'_> {
         told
     }
 
-    /// Whether the server takes `key`. Where it does not, the widest tolerance for clocks tells whether they are why, and
-    /// by how much.
+    /// Whether the server takes `key`, and by how many seconds its clock is ahead where that is told. Where it does not take
+    /// it, the widest tolerance for clocks tells whether they are why.
     async fn credential(&self, zone: &DnsName, key: &UpdateKey) -> Result<(Answer, Option<i64>), Failure> {
-        let first = answer(&self.ask(zone, Ask::Soa, Some(key)).await?);
-        if first.takes_key() {
-            return Ok((first, None));
+        let first = self.signed_soa(zone, key, FUDGE, 0).await?;
+        if answer(&first).takes_key() {
+            return Ok((answer(&first), self.told(&first)));
         }
-        let wide = Round { server: self.server, fudge: WIDEST_FUDGE, sink: self.sink };
-        let again = wide.ask(zone, Ask::Soa, Some(key)).await?;
-        let off = match again.signature {
-            Signature::Good(at) => at.duration_since((self.sink.clock())()).as_secs(),
-            _ => return Ok((first, None)),
+        let wide = self.signed_soa(zone, key, WIDEST_FUDGE, 0).await?;
+        if !answer(&wide).takes_key() {
+            return Ok((answer(&first), None));
+        }
+        let off = match self.told(&wide) {
+            Some(off) => off,
+            None => self.difference(zone, key).await?,
         };
-        Ok((answer(&again), Some(off)))
+        Ok((answer(&wide), Some(off)))
+    }
+
+    /// What a signature's time says of the server's clock; nothing where the server repeats the question's.
+    fn told(&self, came: &SignedAnswer) -> Option<i64> {
+        let Signature::Good(at) = came.signature else { return None };
+        Some(at.duration_since((self.sink.clock())()).as_secs()).filter(|off| off.abs() > REPEATED)
+    }
+
+    /// The difference of the clocks of a server that does not tell it: the least tolerance with which it takes the key, and
+    /// on which side of our time.
+    async fn difference(&self, zone: &DnsName, key: &UpdateKey) -> Result<i64, Failure> {
+        let (mut refused, mut taken) = (FUDGE, WIDEST_FUDGE);
+        while taken - refused > 1 {
+            let middle = refused + (taken - refused) / 2;
+            let came = self.signed_soa(zone, key, middle, 0).await?;
+            if answer(&came).takes_key() { taken = middle } else { refused = middle }
+        }
+        let apart = i64::from(taken);
+        let ahead = self.signed_soa(zone, key, FUDGE, apart).await?;
+        Ok(if answer(&ahead).takes_key() { apart } else { -apart })
+    }
+
+    /// A signed question for the start of authority, as if it were `later` seconds from now.
+    async fn signed_soa(
+        &self,
+        zone: &DnsName,
+        key: &UpdateKey,
+        fudge: u16,
+        later: i64,
+    ) -> Result<SignedAnswer, Failure> {
+        let query = SignedQuery { server: self.server, zone, ask: Ask::Soa, key: Some(key), fudge, wait: WAIT };
+        let clock = || {
+            let now = (self.sink.clock())();
+            now.checked_add(jiff::SignedDuration::from_secs(later)).unwrap_or(now)
+        };
+        ask_signed(&query, &clock).await
     }
 
     /// The update that changes nothing on each of `zones`. Two waves without an answer end it: what is missing was not run.

@@ -1,6 +1,7 @@
 //! What a check looks at: which back ends it asks, and which rules speak in its report.
 
 use crate::diagnose::Report;
+use crate::diagnose::contract;
 use crate::diagnose::evidence::Evidence;
 use crate::diagnose::finding::Layer;
 use crate::diagnose::rules::Rule;
@@ -22,6 +23,8 @@ pub enum Check {
     Perimeter,
     /// Zones, records, forwards, resolvers, updates.
     Dns,
+    /// The clauses of the tenant contract.
+    Contract,
     /// Everything.
     All,
 }
@@ -39,7 +42,7 @@ pub(super) enum Depth {
 
 impl Check {
     /// All of them.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Access,
         Self::Fabric,
         Self::Workload,
@@ -47,6 +50,7 @@ impl Check {
         Self::Isolation,
         Self::Perimeter,
         Self::Dns,
+        Self::Contract,
         Self::All,
     ];
 
@@ -61,11 +65,12 @@ impl Check {
             Self::Isolation => "isolation",
             Self::Perimeter => "perimeter",
             Self::Dns => "dns",
+            Self::Contract => "contract",
             Self::All => "all",
         }
     }
 
-    /// The layer whose rules speak; `None` = every layer.
+    /// The layer whose rules speak; `None` = rules of every layer.
     #[must_use]
     pub const fn layer(self) -> Option<Layer> {
         match self {
@@ -76,21 +81,21 @@ impl Check {
             Self::Isolation => Some(Layer::Isolation),
             Self::Perimeter => Some(Layer::Perimeter),
             Self::Dns => Some(Layer::Dns),
-            Self::All => None,
+            Self::Contract | Self::All => None,
         }
     }
 
     /// Whether tenants' update keys are any of its business.
     #[must_use]
     pub const fn may_try_keys(self) -> bool {
-        matches!(self, Self::Isolation | Self::Dns | Self::All)
+        matches!(self, Self::Isolation | Self::Dns | Self::Contract | Self::All)
     }
 
     /// Whether findings of `rule` belong to its report.
     #[must_use]
     pub fn hears(self, rule: &Rule) -> bool {
         match self.layer() {
-            None => true,
+            None => self == Self::All || contract::rests_on(rule.id),
             // A key that writes another's zone is a way between tenants as well.
             Some(Layer::Isolation) => rule.layer == Layer::Isolation || BETWEEN_TENANTS.contains(&rule.id),
             Some(layer) => rule.layer == layer,
@@ -99,17 +104,17 @@ impl Check {
 
     /// Whether the exit nodes are read.
     pub(super) const fn nodes(self) -> bool {
-        matches!(self, Self::Access | Self::Egress | Self::Isolation | Self::All)
+        matches!(self, Self::Access | Self::Egress | Self::Isolation | Self::Contract | Self::All)
     }
 
-    /// Whether machines are read one by one: names of theirs are compared with what they are given.
+    /// Whether machines are read one by one: names and networks of theirs are compared with what they are given.
     pub(super) const fn guests(self) -> bool {
-        matches!(self, Self::Workload | Self::Dns | Self::All)
+        matches!(self, Self::Workload | Self::Dns | Self::Isolation | Self::Contract | Self::All)
     }
 
     /// Whether PowerDNS is asked.
     pub(super) const fn names(self) -> bool {
-        matches!(self, Self::Access | Self::Dns | Self::All)
+        matches!(self, Self::Access | Self::Dns | Self::Contract | Self::All)
     }
 
     /// How much of the perimeter is read.
@@ -117,7 +122,7 @@ impl Check {
         match self {
             Self::Access => Some(Depth::Door),
             Self::Dns => Some(Depth::Resolver),
-            Self::Egress | Self::Perimeter | Self::All => Some(Depth::Whole),
+            Self::Egress | Self::Perimeter | Self::Contract | Self::All => Some(Depth::Whole),
             Self::Fabric | Self::Workload | Self::Isolation => None,
         }
     }
@@ -201,7 +206,7 @@ impl Wanted {
 pub fn report(evidence: &Evidence) -> Report {
     let report = Report::of(evidence);
     let asked = evidence.question.as_deref().and_then(Wanted::asked);
-    match asked.map(|wanted| wanted.check).filter(|check| check.layer().is_some()) {
+    match asked.map(|wanted| wanted.check).filter(|check| *check != Check::All) {
         Some(check) => report.within(|rule| check.hears(rule)),
         None => report,
     }

@@ -55,7 +55,7 @@ pub struct Key {
     /// The answer.
     #[serde(default)]
     pub answer: Option<Answer>,
-    /// It was only accepted with the widest tolerance for clocks: seconds by which the server's is ahead of this host's.
+    /// Seconds by which the server's clock, told by its signature, is ahead of this host's.
     #[serde(default)]
     pub clock_off_by: Option<i64>,
 }
@@ -208,14 +208,17 @@ fn tried(item: &Item, facts: &mut Facts) -> Taken {
     Taken::Read
 }
 
-/// A clock by which a signature failed, for the rule that compares clocks.
+/// The server's clock as its signatures tell it, for the rule that compares clocks; and that an update signed by ours as it
+/// is would be refused.
 fn clocks(tried: &Tried, item: &Item, facts: &mut Facts) {
-    let far = |seconds: &i64| seconds.unsigned_abs() > u64::from(FUDGE);
-    let off = tried.keys.iter().filter_map(|key| Some((key, key.clock_off_by.filter(far)?))).next();
-    let (Some((key, seconds)), Some(here)) = (off, item.at) else { return };
+    let told = tried.keys.iter().filter_map(|key| Some((key, key.clock_off_by?)));
+    let (Some((key, seconds)), Some(here)) = (told.max_by_key(|(_, off)| off.unsigned_abs()), item.at) else { return };
     let Ok(at) = here.checked_add(jiff::SignedDuration::from_secs(seconds)) else { return };
     let date = super::clocks::Date { api: Api::PowerDns, from: item.from.clone(), at, here: Some(here) };
     facts.clocks.dates.push(Sourced::new(date, item));
+    if seconds.unsigned_abs() <= u64::from(FUDGE) {
+        return;
+    }
     facts.powerdns.updates.push(super::powerdns::Update {
         from: "console".to_owned(),
         key: Some(crate::backends::powerdns::Name::new(&key.name)),

@@ -7,6 +7,7 @@ mod exits;
 mod fabric;
 mod isolation;
 mod perimeter;
+mod plan;
 mod workload;
 
 pub use isolation::{keys, matrix};

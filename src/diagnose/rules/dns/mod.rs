@@ -8,6 +8,7 @@ mod dnssec_bogus;
 mod forward_disabled;
 mod forward_missing;
 mod forward_wrong_type;
+mod name_points_outside;
 mod negative_cached;
 mod ptr_mismatch;
 mod rebind_filtered;
@@ -21,6 +22,7 @@ mod tsig_foreign;
 mod tsig_unbound;
 mod update_key_missing;
 mod update_refused;
+mod workload_name_missing;
 mod wrong_workload_resolver;
 mod zone_missing;
 mod zone_not_served;
@@ -54,6 +56,8 @@ pub(super) static RULES: &[&Rule] = &[
     &update_refused::RULE,
     &tsig_unbound::RULE,
     &tsig_foreign::RULE,
+    &workload_name_missing::RULE,
+    &name_points_outside::RULE,
     &ptr_mismatch::RULE,
     &resolver_refuses_network::RULE,
     &wrong_workload_resolver::RULE,
