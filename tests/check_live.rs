@@ -59,6 +59,7 @@ async fn a_healthy_site_has_nothing_to_say() {
 const NOT_SEEN: &[(&str, &str)] = &[
     ("perimeter-drop", "no packet is sent beyond the gateway without `[probes] internet`"),
     ("workload-down", "nobody is looked for on the bridge; that the machine is stopped is workload-stopped"),
+    ("name-points-outside", "records are read of one tenant alone"),
     ("lock-held", "reads do not show who holds the lock, and nothing is written"),
     ("token-expired", "the lab's is a token of a first boot, the rule's one of Proxmox VE"),
 ];

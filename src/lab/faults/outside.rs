@@ -302,14 +302,14 @@ fn change(world: &mut World, tenant: &str, change: fn(&mut Forward)) {
     }
 }
 
-fn with_zone(world: &mut World, tenant: &str, change: impl FnOnce(&mut Zone)) {
+pub(super) fn with_zone(world: &mut World, tenant: &str, change: impl FnOnce(&mut Zone)) {
     if let Some(zone) = world.names.zones.get_mut(&forward_zone(tenant)) {
         change(zone);
     }
 }
 
 /// Another tenant; the same one where it is alone.
-fn neighbour(world: &World, tenant: &str) -> String {
+pub(super) fn neighbour(world: &World, tenant: &str) -> String {
     let mut all = world.sdn.configured.of(Kind::Zone).map(|(zone, _)| zone);
     all.find(|zone| *zone != tenant).cloned().unwrap_or_else(|| tenant.to_owned())
 }
