@@ -18,6 +18,7 @@ use lab_client::{NOW, exchange, lab, query};
 /// Questions to both servers: workloads of the first tenant and its neighbour, both directions, and what is no tenant's.
 const QUESTIONS: &[(&str, RecordType)] = &[
     ("app.tdemo.mobile.deevnet.net.", RecordType::A),
+    ("web.tdemo.mobile.deevnet.net.", RecordType::A),
     ("nobody.tdemo.mobile.deevnet.net.", RecordType::A),
     ("tdemo.mobile.deevnet.net.", RecordType::SOA),
     ("tdemo.mobile.deevnet.net.", RecordType::NS),

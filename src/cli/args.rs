@@ -178,6 +178,10 @@ pub struct CheckArgs {
     /// Instead of findings the table of every ordered pair of tenants, as Markdown, for a change record.
     #[arg(long)]
     pub matrix: bool,
+    /// Also try each tenant's update key on every other tenant's zones, by updates that can change nothing. Fetches the
+    /// keys' secrets from PowerDNS for this alone; they are kept nowhere. For isolation, dns, contract and all.
+    #[arg(long)]
+    pub keys: bool,
     /// Keep the evidence in this directory, which must not exist yet.
     #[arg(long, value_name = "DIR")]
     pub save: Option<PathBuf>,
@@ -216,6 +220,8 @@ pub enum CheckKind {
     Perimeter,
     /// Zones, records, forwards, resolvers, updates.
     Dns,
+    /// The clauses of the tenant contract, each with what it came to.
+    Contract,
     /// Everything.
     All,
 }
@@ -232,6 +238,7 @@ impl CheckKind {
             Self::Isolation => Check::Isolation,
             Self::Perimeter => Check::Perimeter,
             Self::Dns => Check::Dns,
+            Self::Contract => Check::Contract,
             Self::All => Check::All,
         }
     }

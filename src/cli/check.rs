@@ -6,10 +6,10 @@ use std::path::Path;
 use serde_json::json;
 
 use super::args::{CheckArgs, Format, Global};
-use super::{Code, Failure, findings, open, print};
+use super::{Code, Failure, contract, findings, open, print};
 use crate::console::widgets::format::plural;
 use crate::diagnose::Report;
-use crate::diagnose::collect::{Sink, Wanted, collect, report};
+use crate::diagnose::collect::{Check, Sink, Wanted, collect, report};
 use crate::diagnose::evidence::save;
 use crate::diagnose::facts::Facts;
 use crate::diagnose::rules::matrix;
@@ -18,8 +18,13 @@ use crate::runtime::clock;
 
 /// Runs the verb.
 pub(super) fn run(global: &Global, request: &CheckArgs) -> Result<Code, Failure> {
+    let check = request.what.check();
+    if request.keys && !check.may_try_keys() {
+        let text = format!("check {} has no use for tenants' update keys", check.word());
+        return Err(Failure::usage(text, "give --keys to check isolation, dns, contract or all"));
+    }
     let site = open::site(global)?;
-    let wanted = Wanted::of(request.what.check(), request.subject.as_deref());
+    let wanted = Wanted::of(check, request.subject.as_deref()).with_keys(request.keys);
     let evidence = open::runtime()?.block_on(async {
         let clients = Clients::connect(&site).await;
         collect(&site, &clients, &wanted, &Sink::new(clock::system())).await
@@ -30,7 +35,9 @@ pub(super) fn run(global: &Global, request: &CheckArgs) -> Result<Code, Failure>
     let report = concerning(report(&evidence), request.subject.as_deref());
     let out = &mut std::io::stdout();
     if !request.matrix {
-        return findings::show(out, &report, evidence.at(), request.output);
+        let clauses = contract::of(&report, &evidence);
+        let whole = check == Check::Contract;
+        return findings::show(out, &report, clauses.as_deref(), whole, evidence.at(), request.output);
     }
     let pairs: Vec<_> =
         matrix::pairs(&Facts::of(&evidence)).into_iter().filter(|pair| concerns(pair, request)).collect();

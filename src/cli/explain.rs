@@ -3,14 +3,18 @@
 use std::path::Path;
 
 use super::args::Format;
-use super::{Code, Failure, findings};
-use crate::diagnose::collect::report;
+use super::{Code, Failure, contract, findings};
+use crate::diagnose::collect::{Check, Wanted, report};
 use crate::diagnose::evidence::load;
 
 /// Runs the verb.
 pub(super) fn run(dir: &Path, format: Format) -> Result<Code, Failure> {
     let evidence = load(dir).map_err(|e| Failure::usage(e.to_string(), e.help()))?;
-    findings::show(&mut std::io::stdout(), &report(&evidence), evidence.at(), format)
+    let report = report(&evidence);
+    let clauses = contract::of(&report, &evidence);
+    let asked = evidence.question.as_deref().and_then(Wanted::asked);
+    let whole = asked.is_some_and(|wanted| wanted.check == Check::Contract);
+    findings::show(&mut std::io::stdout(), &report, clauses.as_deref(), whole, evidence.at(), format)
 }
 
 #[cfg(test)]

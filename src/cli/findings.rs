@@ -3,28 +3,41 @@
 use std::io::Write;
 
 use jiff::Timestamp;
+use serde_json::json;
 
 use super::args::Format;
-use super::{Code, Failure, print};
+use super::{Code, Failure, contract, print};
 use crate::console::theme::Glyphs;
 use crate::diagnose::Report;
+use crate::diagnose::contract::Judged;
 use crate::diagnose::finding::{Finding, Severity};
 use crate::inventory::Class;
 use crate::text;
 
-/// Prints `report`. The code is 1 with a fault or a warning, 3 where something is unknown and nothing was found, else 0.
+/// Prints `report`, and `clauses` of the tenant contract where they were judged, each of them or what they come to. The code is 1 with a fault or a warning, 3 where something is unknown and nothing was found, else 0.
 ///
 /// # Errors
 /// When it cannot be written.
 pub(super) fn show(
     out: &mut dyn Write,
     report: &Report,
+    clauses: Option<&[Judged]>,
+    whole: bool,
     at: Option<Timestamp>,
     format: Format,
 ) -> Result<Code, Failure> {
     match format {
-        Format::Table => people(out, report)?,
-        _ => print::document(out, &report.document(at), format)?,
+        Format::Table => {
+            people(out, report)?;
+            contract::show(out, clauses.unwrap_or_default(), whole)?;
+        }
+        _ => {
+            let mut document = report.document(at);
+            if let (Some(clauses), Some(map)) = (clauses, document.as_object_mut()) {
+                map.insert("clauses".to_owned(), json!(clauses));
+            }
+            print::document(out, &document, format)?;
+        }
     }
     Ok(code(report))
 }

@@ -2,6 +2,7 @@
 
 pub mod args;
 mod check;
+mod contract;
 mod explain;
 mod findings;
 mod get;

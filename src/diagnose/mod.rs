@@ -8,6 +8,7 @@
 //! catalogue  the rules as a document
 //! finding    what is said; report: causes, order, headline; document: as JSON
 //! scope      what of a report concerns one tenant
+//! contract   the clauses of the tenant contract, judged by rules
 //! path       the legs from a workload to the internet, judged by rules
 //! resolve    one name at every vantage point
 //! ```
@@ -15,6 +16,7 @@
 pub mod access;
 pub mod catalogue;
 pub mod collect;
+pub mod contract;
 mod document;
 pub mod evidence;
 pub mod facts;

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::evidence::Evidence;
 use super::facts::{Facts, Unreadable};
 use super::finding::{Finding, Key, Layer, Severity, Subject, Unknown};
-use super::rules::{self, Out, Said};
+use super::rules::{self, Out, Rule, Said};
 
 /// What a diagnosis says.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -150,11 +150,12 @@ fn grouped(all: Vec<Unknown>, facts: &Facts) -> Vec<Unknown> {
 }
 
 impl Report {
-    /// What it says of one layer: its findings and their causes, and where something is unknown what access has to do
-    /// with it.
+    /// What the rules say that `hears` chooses: their findings and the causes of those, and where something is unknown what
+    /// access has to do with it.
     #[must_use]
-    pub fn within(mut self, layer: Layer) -> Self {
-        let own = |id: &str| rules::rule(id).is_some_and(|rule| rule.layer == layer || rule.layer == Layer::Access);
+    pub fn within(mut self, hears: impl Fn(&Rule) -> bool) -> Self {
+        let chosen = |id: &str| rules::rule(id).is_some_and(&hears);
+        let own = |id: &str| rules::rule(id).is_some_and(|rule| hears(rule) || rule.layer == Layer::Access);
         self.unknown.retain_mut(|unknown| {
             // What could not be read has no ids, and is nobody's.
             let nobodys = unknown.ids.is_empty();
@@ -166,7 +167,7 @@ impl Report {
         let causes: BTreeMap<Key, Key> =
             self.findings.iter().filter_map(|f| Some((f.key(), f.caused_by.clone()?))).collect();
         for finding in &self.findings {
-            if finding.layer == layer || (explains && finding.layer == Layer::Access) {
+            if chosen(finding.id) || (explains && finding.layer == Layer::Access) {
                 let mut at = Some(finding.key());
                 while let Some(key) = at.filter(|key| kept.insert(key.clone())) {
                     at = causes.get(&key).cloned();
@@ -174,7 +175,7 @@ impl Report {
             }
         }
         self.findings.retain(|finding| kept.contains(&finding.key()));
-        self.passed.retain(|passed| rules::rule(passed.id).is_some_and(|rule| rule.layer == layer));
+        self.passed.retain(|passed| chosen(passed.id));
         self
     }
 

@@ -6,6 +6,8 @@ use deevnet_console::diagnose::collect::Check;
 pub enum Way {
     /// By this check, with this fault of the lab on.
     Fault(Check, &'static str),
+    /// By this check of one tenant, with this fault of that tenant on.
+    Tenant(Check, &'static str, &'static str),
     /// By this check on a site file that is wrong; nothing is broken.
     Site(Check, fn(String) -> String),
     /// By this check of a healthy site.
@@ -14,8 +16,8 @@ pub enum Way {
     Bundle(&'static str),
 }
 
-use Check::{Access, All, Dns, Egress, Fabric, Isolation, Perimeter, Workload};
-use Way::{Bundle, Fault, Healthy, Site};
+use Check::{Access, All, Contract, Dns, Egress, Fabric, Isolation, Perimeter, Workload};
+use Way::{Bundle, Fault, Healthy, Site, Tenant};
 
 /// The node by its DNS name.
 fn node_fqdn(text: String) -> String {
@@ -59,6 +61,7 @@ pub const TABLE: &[(&str, Way)] = &[
     ("sdn-no-effect", Fault(Fabric, "sdn-no-effect")),
     ("sdn-pending", Fault(Fabric, "sdn-pending")),
     ("subnet-overlap", Fault(Fabric, "subnet-overlap")),
+    ("tenant-off-plan", Fault(Contract, "tenant-off-plan")),
     ("vnet-missing", Fault(All, "vnet-missing")),
     ("vni-collision", Fault(Fabric, "vni-collision")),
     // Workload
@@ -66,6 +69,7 @@ pub const TABLE: &[(&str, Way)] = &[
     ("agent-process-lost", Bundle("the console starts no command in a guest")),
     ("agent-silent", Fault(Workload, "agent-silent")),
     ("workload-down", Fault(All, "workload-unplugged")),
+    ("workload-off-plan", Fault(Contract, "workload-off-plan")),
     ("workload-stopped", Fault(Workload, "workload-down")),
     // Egress
     ("address-not-announced", Fault(Workload, "address-not-announced")),
@@ -107,6 +111,7 @@ pub const TABLE: &[(&str, Way)] = &[
     ("inter-tenant-leak", Fault(Isolation, "inter-tenant-leak")),
     ("tenant-isolated", Healthy(Isolation)),
     ("tenants-share-vrf", Fault(Isolation, "tenants-share-vrf")),
+    ("workload-on-foreign-network", Fault(Isolation, "workload-on-foreign-network")),
     // Perimeter
     ("asymmetric-path", Fault(Perimeter, "asymmetric-path")),
     ("gateway-down", Fault(Perimeter, "gateway-down")),
@@ -127,6 +132,7 @@ pub const TABLE: &[(&str, Way)] = &[
     ("forward-disabled", Fault(Dns, "forward-disabled")),
     ("forward-missing", Fault(Dns, "forward-missing")),
     ("forward-wrong-type", Fault(Dns, "forward-wrong-type")),
+    ("name-points-outside", Tenant(Contract, "name-points-outside", "tdemo")),
     ("negative-cached", Fault(Dns, "negative-cached")),
     ("ptr-mismatch", Fault(Dns, "ptr-mismatch")),
     ("rebind-filtered", Fault(Dns, "rebind-filtered")),
@@ -137,7 +143,9 @@ pub const TABLE: &[(&str, Way)] = &[
     ("server-is-recursor", Fault(Dns, "server-is-recursor")),
     ("tsig-foreign", Fault(Dns, "tsig-foreign")),
     ("tsig-unbound", Fault(Dns, "tsig-unbound")),
+    ("update-key-missing", Fault(Contract, "update-key-missing")),
     ("update-refused", Fault(Dns, "update-refused")),
+    ("workload-name-missing", Tenant(Contract, "workload-name-missing", "tdemo")),
     ("wrong-workload-resolver", Fault(Dns, "wrong-workload-resolver")),
     ("zone-missing", Fault(Dns, "zone-missing")),
     (

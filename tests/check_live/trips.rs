@@ -21,7 +21,7 @@ fn every_id_has_one_way_to_be_seen() {
     assert!(strange.is_empty(), "no ids of the catalogue: {strange:?}");
     for (id, way) in TABLE {
         match way {
-            Way::Fault(_, fault) => {
+            Way::Fault(_, fault) | Way::Tenant(_, fault, _) => {
                 assert!(faults::specs().any(|spec| spec.id == *fault), "{id}: no fault {fault}");
             }
             Way::Bundle(why) => assert!(!why.is_empty(), "{id}"),
@@ -32,7 +32,7 @@ fn every_id_has_one_way_to_be_seen() {
     for spec in faults::specs().filter(|spec| ids.contains(&spec.id) && spec.id != "workload-down") {
         let of = TABLE.iter().find(|(id, _)| *id == spec.id).map(|(_, way)| way);
         let bundle = matches!(of, Some(Way::Bundle(_)));
-        let own = matches!(of, Some(Way::Fault(_, fault)) if *fault == spec.id);
+        let own = matches!(of, Some(Way::Fault(_, fault) | Way::Tenant(_, fault, _)) if *fault == spec.id);
         assert!(own || bundle, "{} is not seen by its own fault", spec.id);
     }
 }
@@ -88,10 +88,11 @@ async fn trips(checks: &[Check]) {
     let (lab, site) = lab().await;
     let (mut bad, mut used) = (Vec::new(), BTreeSet::new());
     for (id, way) in TABLE.iter().filter(|(id, _)| only.is_empty() || only.split(',').any(|o| o == *id)) {
-        let (check, fault, changed) = match way {
-            Way::Fault(check, fault) => (*check, Some(*fault), None),
-            Way::Site(check, change) => (*check, None, Some(change)),
-            Way::Healthy(check) => (*check, None, None),
+        let (check, fault, changed, of) = match way {
+            Way::Fault(check, fault) => (*check, Some(*fault), None, None),
+            Way::Tenant(check, fault, tenant) => (*check, Some(*fault), None, Some(*tenant)),
+            Way::Site(check, change) => (*check, None, Some(change), None),
+            Way::Healthy(check) => (*check, None, None, None),
             Way::Bundle(_) => continue,
         };
         if !checks.contains(&check) {
@@ -101,13 +102,14 @@ async fn trips(checks: &[Check]) {
         let own = changed.map(|change| super::common::site(&lab, change));
         let own = own.as_ref().unwrap_or(&site);
         let tenant = faults::specs().any(|spec| Some(spec.id) == fault && spec.scope == Scope::Tenant);
-        let targets = if tenant && every_tenant { &["", "@eds"][..] } else { &[""][..] };
-        for target in targets {
+        let own_target = of.map_or_else(String::new, |tenant| format!("@{tenant}"));
+        let more = (tenant && every_tenant && of.is_none()).then(|| "@eds".to_owned());
+        for target in std::iter::once(own_target).chain(more) {
             let fault = fault.map(|fault| format!("{fault}{target}"));
             if let Some(fault) = &fault {
                 lab.fault_on(fault).unwrap();
             }
-            let on = Report::of(&evidence(own, check, None).await);
+            let on = Report::of(&evidence(own, check, of).await);
             if let Some(fault) = &fault {
                 lab.fault_off(fault).unwrap();
             }
@@ -136,5 +138,5 @@ async fn the_way_out_and_isolation() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn perimeter_and_names() {
-    trips(&[Check::Perimeter, Check::Dns]).await;
+    trips(&[Check::Perimeter, Check::Dns, Check::Contract]).await;
 }

@@ -207,7 +207,7 @@ async fn tcp(query: &Query, via: Via, strays: Strays, began: Timestamp, clock: C
     let question = query.encode()?;
     let exchanged = timeout(query.wait, exchange(server, &question.bytes)).await;
     let silence = |_| Failure::TimedOut { server, tries: 1, each: query.wait, strays };
-    let bytes = exchanged.map_err(silence)?.map_err(|e| Failure::of_io(server, "tcp", &e))?;
+    let (bytes, _) = exchanged.map_err(silence)?.map_err(|e| Failure::of_io(server, "tcp", &e))?;
     match question.judge(&bytes) {
         Received::Answer(message) => {
             Ok(wire::answer(&message, Around { bytes: bytes.len(), took: since(began, clock), via, strays }))
@@ -218,9 +218,11 @@ async fn tcp(query: &Query, via: Via, strays: Strays, began: Timestamp, clock: C
     }
 }
 
-/// One message each way, with its length before it (RFC 1035 §4.2.2). The length bounds what is kept: 64 KiB.
-async fn exchange(server: SocketAddr, question: &[u8]) -> std::io::Result<Vec<u8>> {
+/// One message each way, with its length before it (RFC 1035 §4.2.2), and the address it was sent from. The length bounds
+/// what is kept: 64 KiB.
+pub(super) async fn exchange(server: SocketAddr, question: &[u8]) -> std::io::Result<(Vec<u8>, SocketAddr)> {
     let mut stream = TcpStream::connect(server).await?;
+    let from = stream.local_addr()?;
     stream.set_nodelay(true)?;
     let length = u16::try_from(question.len()).map_err(std::io::Error::other)?;
     let framed = [length.to_be_bytes().as_slice(), question].concat();
@@ -228,7 +230,7 @@ async fn exchange(server: SocketAddr, question: &[u8]) -> std::io::Result<Vec<u8
     let length = stream.read_u16().await?;
     let mut bytes = vec![0; usize::from(length)];
     stream.read_exact(&mut bytes).await?;
-    Ok(bytes)
+    Ok((bytes, from))
 }
 
 fn since(began: Timestamp, clock: Clock<'_>) -> Duration {

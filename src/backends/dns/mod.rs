@@ -2,12 +2,13 @@
 //!
 //! [`ask`] uses sockets of its own, so that flags, sections, extended errors and the way a question failed stay apart
 //! (a library's resolver folds them, `facts/hickory.md`). [`system::SystemResolver`] asks the way programs on this host
-//! do. Every question here is a probe: it changes nothing, and it is sent each time.
+//! do. [`ask_signed`] sends what is signed with a TSIG key: questions, and updates that can change nothing. Every question here is a probe: it changes nothing, and it is sent each time.
 
 mod ask;
 mod error;
 mod model;
 mod name;
+mod signed;
 pub mod system;
 mod wire;
 
@@ -15,3 +16,6 @@ pub use ask::{ACCESS, Clock, Edns, Query, Transport, ask};
 pub use error::{Failure, Strays};
 pub use model::{Answer, Data, ExtendedError, Flags, Rcode, Record, RecordType, Soa, Via, text_of_bytes};
 pub use name::{DnsName, NameError};
+pub use signed::{
+    Ask, FUDGE, KeyError, SIGNED_ACCESS, Signature, SignedAnswer, SignedQuery, UpdateKey, WIDEST_FUDGE, ask_signed,
+};

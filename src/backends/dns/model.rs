@@ -122,6 +122,8 @@ impl Rcode {
     pub const NXDOMAIN: Self = Self(3);
     /// The server would not answer; of PowerDNS: the zone is not here (`facts/dns.md` §6).
     pub const REFUSED: Self = Self(5);
+    /// The server is not the zone's, or does not take the key.
+    pub const NOTAUTH: Self = Self(9);
 
     /// The code of a mnemonic as dig prints it.
     #[must_use]

@@ -64,6 +64,11 @@ pub(super) fn wire_name(name: &DnsName) -> Result<Name, String> {
 }
 
 impl Encoded {
+    /// A message that was made elsewhere, with the question that its answer repeats.
+    pub(super) const fn of(id: u16, bytes: Vec<u8>, question: WireQuery) -> Self {
+        Self { id, bytes, question }
+    }
+
     /// Judges `bytes`. The header is looked at before the rest is parsed, so that foreign bytes are foreign first.
     pub(super) fn judge(&self, bytes: &[u8]) -> Received {
         let [high, low, third, ..] = bytes else {

@@ -148,6 +148,12 @@ impl HttpClient {
         Self { recorder: Some(recorder), ..self.clone() }
     }
 
+    /// The same client, and nobody hears of its exchanges: for answers that hold a secret.
+    #[must_use]
+    pub fn unrecorded(&self) -> Self {
+        Self { recorder: None, ..self.clone() }
+    }
+
     /// Scheme, host and port.
     #[must_use]
     pub fn origin(&self) -> &str {

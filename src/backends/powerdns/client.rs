@@ -13,11 +13,11 @@ use zeroize::{Zeroize, Zeroizing};
 use super::endpoints::{self, Endpoint};
 use super::error::Error;
 use super::message::{error_from_answer, not_the_api};
-use super::model::{Server, Settings, Statistics, TsigKeyName, Zone, ZoneHead, ZoneMetadata};
+use super::model::{Server, Settings, Statistics, TsigKeyName, TsigSecret, Zone, ZoneHead, ZoneMetadata};
 use super::name::Name;
 use super::reach::Reach;
 use super::tunnel::Tunnel;
-use super::wire::{Decoded, RawItem, RawKey, RawMetadata, RawServer, RawZone, Unreadable, decode};
+use super::wire::{Decoded, RawItem, RawKey, RawMetadata, RawSecret, RawServer, RawZone, Unreadable, decode};
 use crate::backends::exit_node::transport::SshOptions;
 use crate::backends::http::{HttpClient, HttpError, Kind, Limits, Request, Response};
 use crate::site::model::PowerDnsSite;
@@ -225,6 +225,22 @@ impl Client {
         self.rows(&endpoints::TSIG_KEYS, RawKey::read).await
     }
 
+    /// One TSIG key with its secret. For the proof that it writes no other tenant's zone, and nothing else: no recorder
+    /// hears of the answer, and its bytes are wiped.
+    ///
+    /// # Errors
+    /// [`Error::KeyAbsent`], and as [`Client::servers`].
+    pub async fn tsig_secret(&self, key: &Name) -> Result<TsigSecret, Error> {
+        let endpoint = &endpoints::TSIG_KEY;
+        match self.get::<RawSecret>(endpoint, Some(key), None).await {
+            Err(Error::NoApi { .. }) => {
+                self.server().await?;
+                Err(Error::KeyAbsent { key: key.clone() })
+            }
+            read => read?.0.read().map_err(unreadable(endpoint)),
+        }
+    }
+
     async fn rows<R: DeserializeOwned, T>(
         &self,
         endpoint: &'static Endpoint,
@@ -260,10 +276,11 @@ impl Client {
         query: Option<(&'static str, &'static str)>,
     ) -> Result<(T, bool), Error> {
         let request = request(endpoint, zone, query)?;
+        let http = if endpoint.secret { self.http.unrecorded() } else { self.http.clone() };
         // The semaphore is never closed.
         let _permit = self.shared.in_flight.acquire().await.ok();
         *self.shared.counts.lock().unwrap_or_else(PoisonError::into_inner).entry(endpoint.path).or_default() += 1;
-        let mut answer = self.send(&request).await?;
+        let mut answer = self.send(&http, &request).await?;
         if !(200..300).contains(&answer.status) {
             return Err(error_from_answer(endpoint.path, &answer, self.shared.key.expose()));
         }
@@ -277,12 +294,12 @@ impl Client {
     }
 
     /// Sends `request`; when the tunnel is gone, opens it and sends once more.
-    async fn send(&self, request: &Request) -> Result<Response, Error> {
-        let first = self.http.send(request).await.map_err(|e| self.transport(e));
+    async fn send(&self, http: &HttpClient, request: &Request) -> Result<Response, Error> {
+        let first = http.send(request).await.map_err(|e| self.transport(e));
         match (first, &self.shared.tunnel) {
             (Err(Error::TunnelLost { .. }), Some(tunnel)) => {
                 tunnel.reopen().await?;
-                self.http.send(request).await.map_err(|e| self.transport(e))
+                http.send(request).await.map_err(|e| self.transport(e))
             }
             (other, _) => other,
         }
@@ -331,7 +348,7 @@ fn request(
     let mut path = vec!["api".to_owned(), "v1".to_owned()];
     for segment in endpoint.path.split('/').filter(|s| !s.is_empty()) {
         match (segment, zone) {
-            ("{zone}", Some(zone)) => path.push(checked_id(zone)?),
+            ("{zone}" | "{key}", Some(zone)) => path.push(checked_id(zone)?),
             _ => path.push(segment.to_owned()),
         }
     }

@@ -7,16 +7,18 @@ use crate::backends::http::Access;
 pub struct Endpoint {
     /// HTTP method.
     pub method: &'static str,
-    /// Path below `/api/v1`, with the placeholder `{zone}`.
+    /// Path below `/api/v1`, with the placeholder `{zone}` or `{key}`.
     pub path: &'static str,
     /// Query parameters the client may send.
     pub parameters: &'static [&'static str],
     /// What it does to PowerDNS.
     pub access: Access,
+    /// Its answer holds a secret: it is asked on request alone, and no recorder hears of it.
+    pub secret: bool,
 }
 
 const fn get(path: &'static str, parameters: &'static [&'static str]) -> Endpoint {
-    Endpoint { method: "GET", path, parameters, access: Access::Read }
+    Endpoint { method: "GET", path, parameters, access: Access::Read, secret: false }
 }
 
 /// Servers behind this API; the authoritative server lists itself alone, as `localhost`.
@@ -33,21 +35,25 @@ pub static ZONES: Endpoint = get("/servers/localhost/zones", &["dnssec"]);
 pub static ZONE: Endpoint = get("/servers/localhost/zones/{zone}", &["rrsets"]);
 /// Metadata of one zone.
 pub static METADATA: Endpoint = get("/servers/localhost/zones/{zone}/metadata", &[]);
-/// TSIG keys with empty secrets. The endpoint of a single key returns its secret and is not in this table.
+/// TSIG keys with empty secrets.
 pub static TSIG_KEYS: Endpoint = get("/servers/localhost/tsigkeys", &[]);
+/// One TSIG key with its secret, for the proof that it writes no other tenant's zone.
+pub static TSIG_KEY: Endpoint = Endpoint { secret: true, ..get("/servers/localhost/tsigkeys/{key}", &[]) };
 
 /// All of them.
-pub static ALL: [&Endpoint; 8] = [&SERVERS, &SERVER, &STATISTICS, &CONFIG, &ZONES, &ZONE, &METADATA, &TSIG_KEYS];
+pub static ALL: [&Endpoint; 9] =
+    [&SERVERS, &SERVER, &STATISTICS, &CONFIG, &ZONES, &ZONE, &METADATA, &TSIG_KEYS, &TSIG_KEY];
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn every_endpoint_only_reads_and_none_reads_a_secret() {
+    fn every_endpoint_only_reads_and_those_with_a_secret_say_so() {
         for endpoint in ALL {
             assert_eq!((endpoint.method, endpoint.access), ("GET", Access::Read), "{}", endpoint.path);
-            assert!(!endpoint.path.contains("tsigkeys/") && !endpoint.path.contains("cryptokeys"), "{}", endpoint.path);
+            assert_eq!(endpoint.secret, endpoint.path.contains("tsigkeys/"), "{}", endpoint.path);
+            assert!(!endpoint.path.contains("cryptokeys"), "{}", endpoint.path);
         }
     }
 }

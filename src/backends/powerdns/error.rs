@@ -71,6 +71,12 @@ pub enum Error {
         /// Its name.
         zone: Name,
     },
+    /// The TSIG key does not exist. The API itself was asked again and answered.
+    #[error("no TSIG key {key} on this server")]
+    KeyAbsent {
+        /// Its name.
+        key: Name,
+    },
     /// 404 where every version answers: PowerDNS says the same when its API is off.
     #[error("the server answers, but has no {path}: {text}")]
     NoApi {
@@ -150,6 +156,7 @@ impl Error {
             Self::Unauthenticated => "Compare the key with api-key= in pdns.conf; PowerDNS reads it at its start.",
             Self::Denied { .. } => "PowerDNS itself answers 401: look for a proxy in between.",
             Self::ZoneAbsent { .. } => "Read the list of zones again: it may just have been deleted.",
+            Self::KeyAbsent { .. } => "Make the tenant's key, and list it in TSIG-ALLOW-DNSUPDATE of its zones.",
             Self::NoApi { .. } => "Set api=yes and api-key= in pdns.conf; without them PowerDNS answers 404.",
             Self::Unprocessable { .. } => "Correct what the text names.",
             Self::Refused { .. } => "Something in between changes requests, or the versions differ.",

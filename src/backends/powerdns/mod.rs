@@ -10,7 +10,8 @@
 //! error      what goes wrong, typed, with the remedy; message: from an answer that says no to those types
 //! ```
 //!
-//! No call fetches a TSIG secret: keys come from the list, which leaves their secrets out (facts/dns.md §4).
+//! Keys come from the list, which leaves their secrets out (facts/dns.md §4). One call fetches one secret, for the proof
+//! that the key writes no other tenant's zone: it is made on request alone, recorded by nobody, and what it brings is wiped.
 
 mod client;
 pub mod endpoints;

@@ -5,6 +5,7 @@ use std::fmt;
 
 use super::name::Name;
 use crate::backends::http::clean;
+use crate::site::secret::Secret;
 
 /// A server behind the API.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -333,6 +334,15 @@ pub struct TsigKeyName {
     pub name: Name,
     /// Algorithm, lower-case without trailing dot, e.g. `hmac-sha256`. One name may occur with two (facts/dns.md §4).
     pub algorithm: String,
+}
+
+/// A TSIG key's secret, wiped when it is dropped.
+#[derive(Debug)]
+pub struct TsigSecret {
+    /// Algorithm, lower-case without trailing dot, e.g. `hmac-sha256`.
+    pub algorithm: String,
+    /// Secret in base64.
+    pub secret: Secret,
 }
 
 /// Pieces for the pictures of other rooms' tests.

@@ -11,10 +11,12 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::model::{
-    Comment, Content, Record, RrSet, Server, Settings, Statistics, TsigKeyName, Version, Zone, ZoneHead, ZoneKind,
+    Comment, Content, Record, RrSet, Server, Settings, Statistics, TsigKeyName, TsigSecret, Version, Zone, ZoneHead,
+    ZoneKind,
 };
 use super::name::Name;
 use crate::backends::http::clean;
+use crate::site::secret::Secret;
 
 /// A value in an answer that is not what the field must hold.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -322,5 +324,20 @@ impl RawKey {
             name: Name::new(&name),
             algorithm: algorithm.trim_end_matches('.').to_owned(),
         })
+    }
+}
+
+/// `/tsigkeys/{id}`, the one answer whose secret is read.
+#[derive(Deserialize)]
+pub(super) struct RawSecret {
+    algorithm: Option<Value>,
+    key: Option<String>,
+}
+
+impl RawSecret {
+    pub(super) fn read(self) -> Read<TsigSecret> {
+        let secret = Secret::new(need(self.key, "key", "key")?);
+        let algorithm = need_text(self.algorithm, "key", "algorithm")?.to_ascii_lowercase();
+        Ok(TsigSecret { algorithm: algorithm.trim_end_matches('.').to_owned(), secret })
     }
 }

@@ -30,7 +30,7 @@ pub(super) async fn read(site: &Site, clients: &Clients, wanted: &Wanted, fabric
 }
 
 async fn one(client: &Client, vm: &Vm, check: Check) {
-    if check == Check::Dns {
+    if matches!(check, Check::Dns | Check::Isolation) {
         drop(client.vm_config(&vm.node, vm.vmid).await);
         return;
     }

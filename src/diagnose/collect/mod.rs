@@ -7,6 +7,7 @@ mod bridge;
 mod exit_node;
 mod fabric;
 mod guests;
+mod keys;
 mod names;
 mod perimeter;
 mod questions;
@@ -61,8 +62,13 @@ pub async fn collect(site: &Arc<Site>, clients: &Clients, wanted: &Wanted, sink:
         }
     };
     let names = async {
-        if check.names() {
+        if check.names() || wanted.keys {
             names::read(site, clients, wanted, fabric.clone(), sink).await;
+        }
+    };
+    let keys = async {
+        if wanted.keys {
+            keys::read(site, clients, wanted, &*fabric.clone().await, sink).await;
         }
     };
     let perimeter = async {
@@ -70,6 +76,6 @@ pub async fn collect(site: &Arc<Site>, clients: &Clients, wanted: &Wanted, sink:
             perimeter::read(site, clients, wanted, depth, fabric.clone(), sink).await;
         }
     };
-    tokio::join!(fabric.clone(), nodes, guests, names, perimeter);
+    tokio::join!(fabric.clone(), nodes, guests, names, keys, perimeter);
     sink.evidence(Some(wanted.question()))
 }

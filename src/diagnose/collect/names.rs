@@ -22,7 +22,7 @@ use crate::site::Site;
 use crate::site::model::PowerDnsSite;
 
 /// Longest wait for one request, for a tunnel, and for a round of questions from a node.
-const DEADLINE: Duration = Duration::from_secs(15);
+pub(super) const DEADLINE: Duration = Duration::from_secs(15);
 /// Questions a tenant has asked from its own VRF: they show whether it gets through, not every name.
 const FROM_VRF: usize = 3;
 
@@ -58,14 +58,16 @@ pub(super) fn workloads<'a>(site: &Site, fabric: &'a Fabric, wanted: &Wanted) ->
     all.into_iter().map(|(.., workload)| workload).collect()
 }
 
+/// Forward and reverse zone of a tenant.
+pub(super) fn zones_of(site: &Site, leg: &Leg) -> impl Iterator<Item = String> + use<> {
+    let index = site.numbering.index_of_address(leg.subnet.network());
+    let reverse = index.map(|index| site.numbering.reverse_zone(index));
+    [Some(format!("{}.{}", leg.zone, site.domain)), reverse].into_iter().flatten()
+}
+
 /// Forward and reverse zones of the tenants in scope.
 fn zones(site: &Site, fabric: &Fabric, wanted: &Wanted) -> BTreeSet<String> {
-    let of = |leg: &Leg| {
-        let index = site.numbering.index_of_address(leg.subnet.network());
-        let reverse = index.map(|index| site.numbering.reverse_zone(index));
-        [Some(format!("{}.{}", leg.zone, site.domain)), reverse].into_iter().flatten()
-    };
-    fabric.legs.iter().filter(|leg| wanted.has(&leg.zone)).flat_map(of).collect()
+    fabric.legs.iter().filter(|leg| wanted.has(&leg.zone)).flat_map(|leg| zones_of(site, leg)).collect()
 }
 
 /// Reads PowerDNS and asks about the names in scope.
@@ -85,7 +87,7 @@ pub(super) async fn read(
         }
     };
     let ports = async {
-        if wanted.check != Check::Access {
+        if wanted.check.names() && wanted.check != Check::Access {
             let fabric = fabric.clone().await;
             tokio::join!(
                 authority(site, &fabric, wanted, sink),

@@ -1,8 +1,10 @@
 //! What a check looks at: which back ends it asks, and which rules speak in its report.
 
 use crate::diagnose::Report;
+use crate::diagnose::contract;
 use crate::diagnose::evidence::Evidence;
 use crate::diagnose::finding::Layer;
+use crate::diagnose::rules::Rule;
 
 /// What is to be looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,6 +23,8 @@ pub enum Check {
     Perimeter,
     /// Zones, records, forwards, resolvers, updates.
     Dns,
+    /// The clauses of the tenant contract.
+    Contract,
     /// Everything.
     All,
 }
@@ -38,7 +42,7 @@ pub(super) enum Depth {
 
 impl Check {
     /// All of them.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Access,
         Self::Fabric,
         Self::Workload,
@@ -46,6 +50,7 @@ impl Check {
         Self::Isolation,
         Self::Perimeter,
         Self::Dns,
+        Self::Contract,
         Self::All,
     ];
 
@@ -60,11 +65,12 @@ impl Check {
             Self::Isolation => "isolation",
             Self::Perimeter => "perimeter",
             Self::Dns => "dns",
+            Self::Contract => "contract",
             Self::All => "all",
         }
     }
 
-    /// The layer whose rules speak; `None` = every layer.
+    /// The layer whose rules speak; `None` = rules of every layer.
     #[must_use]
     pub const fn layer(self) -> Option<Layer> {
         match self {
@@ -75,13 +81,30 @@ impl Check {
             Self::Isolation => Some(Layer::Isolation),
             Self::Perimeter => Some(Layer::Perimeter),
             Self::Dns => Some(Layer::Dns),
-            Self::All => None,
+            Self::Contract | Self::All => None,
+        }
+    }
+
+    /// Whether tenants' update keys are any of its business.
+    #[must_use]
+    pub const fn may_try_keys(self) -> bool {
+        matches!(self, Self::Isolation | Self::Dns | Self::Contract | Self::All)
+    }
+
+    /// Whether findings of `rule` belong to its report.
+    #[must_use]
+    pub fn hears(self, rule: &Rule) -> bool {
+        match self.layer() {
+            None => self == Self::All || contract::rests_on(rule.id),
+            // A key that writes another's zone is a way between tenants as well.
+            Some(Layer::Isolation) => rule.layer == Layer::Isolation || BETWEEN_TENANTS.contains(&rule.id),
+            Some(layer) => rule.layer == layer,
         }
     }
 
     /// Whether the exit nodes are read.
     pub(super) const fn nodes(self) -> bool {
-        matches!(self, Self::Access | Self::Egress | Self::Isolation | Self::All)
+        matches!(self, Self::Access | Self::Egress | Self::Isolation | Self::Contract | Self::All)
     }
 
     /// Whether it is read what each node made of the fabric, and what an apply would make of it.
@@ -89,14 +112,14 @@ impl Check {
         matches!(self, Self::Fabric | Self::Egress | Self::All)
     }
 
-    /// Whether machines are read one by one: names of theirs are compared with what they are given.
+    /// Whether machines are read one by one: names and networks of theirs are compared with what they are given.
     pub(super) const fn guests(self) -> bool {
-        matches!(self, Self::Workload | Self::Dns | Self::All)
+        matches!(self, Self::Workload | Self::Dns | Self::Isolation | Self::Contract | Self::All)
     }
 
     /// Whether PowerDNS is asked.
     pub(super) const fn names(self) -> bool {
-        matches!(self, Self::Access | Self::Dns | Self::All)
+        matches!(self, Self::Access | Self::Dns | Self::Contract | Self::All)
     }
 
     /// How much of the perimeter is read.
@@ -104,11 +127,14 @@ impl Check {
         match self {
             Self::Access => Some(Depth::Door),
             Self::Dns => Some(Depth::Resolver),
-            Self::Egress | Self::Perimeter | Self::All => Some(Depth::Whole),
+            Self::Egress | Self::Perimeter | Self::Contract | Self::All => Some(Depth::Whole),
             Self::Fabric | Self::Workload | Self::Isolation => None,
         }
     }
 }
+
+/// Ids of other layers that are about what is between tenants.
+const BETWEEN_TENANTS: [&str; 2] = ["tsig-foreign", "tsig-unbound"];
 
 /// What is wanted of a check.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -119,7 +145,12 @@ pub struct Wanted {
     pub tenant: Option<String>,
     /// Only this workload of the tenant; `None` = all.
     pub workload: Option<String>,
+    /// Tenants' update keys are tried on each other's zones, which takes their secrets from PowerDNS.
+    pub keys: bool,
 }
+
+/// How a question ends that asks for keys too.
+const WITH_KEYS: &str = " with keys";
 
 impl Wanted {
     /// `check` of `subject`: `TENANT` or `TENANT/WORKLOAD`; `None` = of everything.
@@ -129,30 +160,41 @@ impl Wanted {
             None => (None, None),
             Some((tenant, workload)) => (Some(tenant.to_owned()), Some(workload).filter(|w| !w.is_empty())),
         };
-        Self { check, tenant, workload: workload.map(str::to_owned) }
+        Self { check, tenant, workload: workload.map(str::to_owned), keys: false }
+    }
+
+    /// The same with the tenants' update keys, where `keys` says so.
+    #[must_use]
+    pub fn with_keys(mut self, keys: bool) -> Self {
+        self.keys = keys;
+        self
     }
 
     /// The question a bundle is kept with, which [`Wanted::asked`] reads.
     #[must_use]
     pub fn question(&self) -> String {
         let of = self.tenant.iter().chain(&self.workload).cloned().collect::<Vec<_>>().join("/");
+        let with = if self.keys { WITH_KEYS } else { "" };
         match of.as_str() {
-            "" => format!("check {}", self.check.word()),
-            of => format!("check {} of {of}", self.check.word()),
+            "" => format!("check {}{with}", self.check.word()),
+            of => format!("check {} of {of}{with}", self.check.word()),
         }
     }
 
     /// What a check was asked that left `question`; `None` = no check did.
     #[must_use]
     pub fn asked(question: &str) -> Option<Self> {
+        let plain = question.strip_suffix(WITH_KEYS);
+        let (question, keys) = (plain.unwrap_or(question), plain.is_some());
         let mut words = question.strip_prefix("check ")?.splitn(3, ' ');
         let word = words.next()?;
         let check = Check::ALL.into_iter().find(|check| check.word() == word)?;
-        match (words.next(), words.next()) {
-            (None, _) => Some(Self::of(check, None)),
-            (Some("of"), Some(subject)) if !subject.contains(' ') => Some(Self::of(check, Some(subject))),
-            _ => None,
-        }
+        let subject = match (words.next(), words.next()) {
+            (None, _) => None,
+            (Some("of"), Some(subject)) if !subject.contains(' ') => Some(subject),
+            _ => return None,
+        };
+        Some(Self::of(check, subject).with_keys(keys))
     }
 
     pub(super) fn has(&self, tenant: &str) -> bool {
@@ -169,8 +211,8 @@ impl Wanted {
 pub fn report(evidence: &Evidence) -> Report {
     let report = Report::of(evidence);
     let asked = evidence.question.as_deref().and_then(Wanted::asked);
-    match asked.and_then(|wanted| wanted.check.layer()) {
-        Some(layer) => report.within(layer),
+    match asked.map(|wanted| wanted.check).filter(|check| *check != Check::All) {
+        Some(check) => report.within(|rule| check.hears(rule)),
         None => report,
     }
 }
@@ -183,8 +225,10 @@ mod tests {
     fn a_question_tells_the_check_again() {
         for check in Check::ALL {
             for subject in [None, Some("eds"), Some("eds/app")] {
-                let wanted = Wanted::of(check, subject);
-                assert_eq!(Wanted::asked(&wanted.question()), Some(wanted.clone()), "{}", wanted.question());
+                for keys in [false, true] {
+                    let wanted = Wanted::of(check, subject).with_keys(keys);
+                    assert_eq!(Wanted::asked(&wanted.question()), Some(wanted.clone()), "{}", wanted.question());
+                }
             }
         }
         for other in ["", "check", "check why dns fails", "check dns of the site", "why is eds down", "check nothing"] {

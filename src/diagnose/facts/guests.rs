@@ -1,7 +1,9 @@
 //! Guests: configuration, power state, and what their agents say. Why an agent said nothing is in the calls.
 
 use std::collections::BTreeMap;
+use std::net::Ipv4Addr;
 
+use ipnet::Ipv4Net;
 use serde_json::Value;
 
 use super::rows::{self, data, number, read, truth};
@@ -24,6 +26,10 @@ pub struct Config {
     pub nameservers: Vec<String>,
     /// Bridges of its network devices.
     pub bridges: Vec<String>,
+    /// MACs of its network devices, `net0` first.
+    pub macs: Vec<String>,
+    /// Address and gateway of its first network device, as cloud-init is told them.
+    pub address: Option<(Ipv4Net, Option<Ipv4Addr>)>,
 }
 
 /// Power state.
@@ -82,9 +88,28 @@ fn config(item: &Item, facts: &mut Facts) -> Taken {
             agent: agent.split(',').any(|part| matches!(part.trim_start_matches("enabled="), "1" | "on" | "yes")),
             nameservers: super::sdn::list(&row, "nameserver"),
             bridges: row.iter().filter(|(k, _)| k.starts_with("net")).filter_map(|(_, v)| bridge(v)).collect(),
+            macs: cards(&row).filter_map(mac).collect(),
+            address: text(&row, "ipconfig0").as_deref().and_then(address),
         }
     });
     read(config, |config| drop(facts.guests.config.insert(vmid(item), Sourced::new(config, item))))
+}
+
+/// Network devices in order: `net0`, `net1`, …
+fn cards(row: &rows::Row) -> impl Iterator<Item = &str> {
+    (0..32).filter_map(|n| row.get(&format!("net{n}"))?.as_str())
+}
+
+/// `virtio=02:DE:20:00:07:F8,bridge=tdemo0` → the MAC.
+fn mac(card: &str) -> Option<String> {
+    let (_, mac) = card.split(',').next()?.split_once('=')?;
+    (mac.len() == 17).then(|| mac.to_ascii_lowercase())
+}
+
+/// `ip=10.20.129.10/24,gw=10.20.129.1`; `None` for DHCP and IPv6.
+fn address(config: &str) -> Option<(Ipv4Net, Option<Ipv4Addr>)> {
+    let part = |key: &str| config.split(',').find_map(|part| part.strip_prefix(key));
+    Some((part("ip=")?.parse().ok()?, part("gw=").and_then(|gateway| gateway.parse().ok())))
 }
 
 fn status(item: &Item, facts: &mut Facts) -> Taken {

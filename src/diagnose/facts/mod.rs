@@ -10,6 +10,7 @@ pub mod clocks;
 pub mod cluster;
 pub mod dns;
 pub mod guests;
+pub mod keys;
 mod line;
 pub mod node;
 pub mod perimeter;
@@ -69,7 +70,7 @@ const READERS: &[&[&[Reader]]] = &[
     sdn::READERS,
     &[node::READERS, pve::READERS, site::READERS],
     &[access::READERS, cluster::READERS, guests::READERS, clocks::READERS, trust::READERS],
-    &[dns::READERS, powerdns::READERS],
+    &[dns::READERS, powerdns::READERS, keys::READERS],
     perimeter::READERS,
 ];
 
@@ -103,6 +104,8 @@ pub struct Facts {
     pub dns: dns::Dns,
     /// PowerDNS.
     pub powerdns: powerdns::PowerDns,
+    /// Update keys, tried on zones.
+    pub keys: Option<Sourced<keys::Tried>>,
     /// OPNsense.
     pub perimeter: perimeter::Perimeter,
     /// Hosts as commands on them show them.

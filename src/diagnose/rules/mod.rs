@@ -7,9 +7,10 @@ mod exits;
 mod fabric;
 mod isolation;
 mod perimeter;
+mod plan;
 mod workload;
 
-pub use isolation::matrix;
+pub use isolation::{keys, matrix};
 
 use super::facts::{Facts, Sourced};
 use super::finding::{Finding, Layer, Severity, Subject, Unknown};

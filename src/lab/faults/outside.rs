@@ -302,7 +302,7 @@ fn change(world: &mut World, tenant: &str, change: fn(&mut Forward)) {
     }
 }
 
-fn with_zone(world: &mut World, tenant: &str, change: impl FnOnce(&mut Zone)) {
+pub(super) fn with_zone(world: &mut World, tenant: &str, change: impl FnOnce(&mut Zone)) {
     if let Some(zone) = world.names.zones.get_mut(&forward_zone(tenant)) {
         change(zone);
     }

@@ -8,6 +8,7 @@ mod dnssec_bogus;
 mod forward_disabled;
 mod forward_missing;
 mod forward_wrong_type;
+mod name_points_outside;
 mod negative_cached;
 mod ptr_mismatch;
 mod rebind_filtered;
@@ -16,9 +17,12 @@ mod resolver_refuses_network;
 mod serial_unchanged;
 mod server_id_wrong;
 mod server_is_recursor;
+mod tried_keys;
 mod tsig_foreign;
 mod tsig_unbound;
+mod update_key_missing;
 mod update_refused;
+mod workload_name_missing;
 mod wrong_workload_resolver;
 mod zone_missing;
 mod zone_not_served;
@@ -48,9 +52,12 @@ pub(super) static RULES: &[&Rule] = &[
     &negative_cached::RULE,
     &serial_unchanged::RULE,
     &clock_skew::RULE,
+    &update_key_missing::RULE,
     &update_refused::RULE,
     &tsig_unbound::RULE,
     &tsig_foreign::RULE,
+    &workload_name_missing::RULE,
+    &name_points_outside::RULE,
     &ptr_mismatch::RULE,
     &resolver_refuses_network::RULE,
     &wrong_workload_resolver::RULE,

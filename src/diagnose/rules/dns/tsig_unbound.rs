@@ -1,6 +1,7 @@
 //! A zone that takes updates without a key.
 
 use super::super::{Out, Rule};
+use super::tried_keys;
 use super::update_refused::networks;
 use crate::diagnose::evidence::Api;
 use crate::diagnose::facts::Facts;
@@ -12,8 +13,10 @@ pub static RULE: Rule = Rule {
     layer: Layer::Dns,
     severity: Severity::Fault,
     says: "A zone lists networks that may update it and no key: any host there can change it without a signature, or with \
-           any tenant's key. An empty list of keys is an open zone. That a signed update works proves nothing.",
-    reads: "the zone's metadata, and dnsupdate, dnsupdate-require-tsig and the policy script in the server's settings",
+           any tenant's key. An empty list of keys is an open zone. That a signed update works proves nothing. With `--keys` an \
+           update without a signature that can change nothing shows it.",
+    reads: "the zone's metadata, and dnsupdate, dnsupdate-require-tsig and the policy script in the server's settings; what an update \
+            without a key came to",
     unlike: &[
         ("tsig-foreign", "the zone lists a key, and it is another tenant's"),
         ("update-refused", "updates do not get in"),
@@ -23,6 +26,7 @@ pub static RULE: Rule = Rule {
 };
 
 fn judge(facts: &Facts, out: &mut Out<'_>) {
+    tried_keys::unsigned(facts, out);
     let of = &facts.powerdns;
     let wants =
         |what: &str, out: &mut Out<'_>| out.unknown(what, facts.calls.why(Api::PowerDns, "servers/*/zones/*/metadata"));
@@ -37,7 +41,10 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
         let open: Vec<String> =
             networks(&lists).into_iter().filter(|net| !net.addr().is_loopback()).map(|net| net.to_string()).collect();
         if open.is_empty() || !zone.update_keys().is_empty() {
-            out.pass(Subject::new("name", name));
+            // Where it was to be tried, what that came to is the word.
+            if facts.keys.as_ref().is_none_or(|tried| tried.not_run.is_some()) {
+                out.pass(Subject::new("name", name));
+            }
             continue;
         }
         let Some(on) = of.flag("dnsupdate") else {

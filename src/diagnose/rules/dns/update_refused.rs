@@ -6,6 +6,7 @@ use ipnet::IpNet;
 
 use super::super::{Out, Rule};
 use super::clock_skew::{FUDGE, differences};
+use super::tried_keys;
 use crate::backends::powerdns::model::ZoneMetadata;
 use crate::diagnose::evidence::Api;
 use crate::diagnose::facts::powerdns::Update;
@@ -20,7 +21,8 @@ pub static RULE: Rule = Rule {
     says: "PowerDNS answers REFUSED to a dynamic update for many reasons. Its gates are looked at in its own order: updates \
            switched on, the signature, the address in either list, the key in the zone's list. The first shut one is named. \
            A refusal without a signature is always about the credential, a signed one never.",
-    reads: "the update's end, the server's settings, the zone's metadata, the clocks of both sides",
+    reads: "the update's end, the server's settings, the zone's metadata, the clocks of both sides; what a tenant's own key \
+            came to where it was tried",
     unlike: &[
         ("clock-skew", "the refusal is unsigned and the clocks differ by more than a signature allows"),
         ("tsig-foreign", "the zone lists the key of another tenant"),
@@ -31,6 +33,7 @@ pub static RULE: Rule = Rule {
 };
 
 fn judge(facts: &Facts, out: &mut Out<'_>) {
+    tried_keys::own(facts, out);
     for update in facts.powerdns.updates.iter().filter(|u| u.refused.as_deref() == Some("REFUSED")) {
         if update.unsigned { credential(facts, update, out) } else { policy(facts, update, out) }
     }

@@ -7,6 +7,7 @@ mod routing_packages_missing;
 mod sdn_no_effect;
 mod sdn_pending;
 mod subnet_overlap;
+mod tenant_off_plan;
 mod vnet_missing;
 mod vni_collision;
 
@@ -23,4 +24,5 @@ pub(super) static RULES: &[&Rule] = &[
     &vnet_missing::RULE,
     &vni_collision::RULE,
     &subnet_overlap::RULE,
+    &tenant_off_plan::RULE,
 ];

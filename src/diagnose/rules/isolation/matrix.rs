@@ -6,6 +6,7 @@ use std::net::Ipv4Addr;
 use serde::Serialize;
 
 use super::super::exits::{Exit, Tenant, exits};
+use super::keys::{KeyWay, between};
 use crate::backends::exit_node::model::{Lookup, Route, RouteKind};
 use crate::diagnose::facts::Facts;
 
@@ -52,6 +53,8 @@ pub struct Pair {
     pub routes: Way,
     /// What the kernel said to a lookup, where one was asked.
     pub lookup: Option<String>,
+    /// What the sender's update key came to on the other's zones; the same on every node.
+    pub keys: KeyWay,
     /// Address to try from a workload of the sender, which is the only proof.
     pub try_address: Option<Ipv4Addr>,
 }
@@ -70,6 +73,7 @@ pub fn pairs(facts: &Facts) -> Vec<Pair> {
                     to: to.zone.to_owned(),
                     routes: by_routes(&exit, from, to),
                     lookup,
+                    keys: between(facts, from.zone, to.zone),
                     try_address: asked.or_else(|| to.subnets.first().and_then(|(_, net)| net.hosts().nth(1))),
                 });
             }
@@ -106,10 +110,13 @@ fn looked_up(exit: &Exit<'_>, from: &Tenant<'_>, to: &Tenant<'_>) -> Option<(Ipv
 /// The matrix as Markdown, and below it what only a workload can test, with the command.
 #[must_use]
 pub fn markdown(pairs: &[Pair]) -> String {
-    let mut out = String::from("| From | To | Exit node | By its VRF's routes | Lookup |\n|---|---|---|---|---|\n");
+    let mut out = String::from(
+        "| From | To | Exit node | By its VRF's routes | Lookup | Update key on the other's zones |\n|---|---|---|---|---|---|\n",
+    );
     for pair in pairs {
         let lookup = pair.lookup.as_deref().unwrap_or("not asked");
-        let _ = writeln!(out, "| {} | {} | {} | {} | {lookup} |", pair.from, pair.to, pair.node, pair.routes.words());
+        let (routes, keys) = (pair.routes.words(), pair.keys.words());
+        let _ = writeln!(out, "| {} | {} | {} | {routes} | {lookup} | {keys} |", pair.from, pair.to, pair.node);
     }
     let mut told: Vec<(&str, &str)> = Vec::new();
     out.push_str("\nNot run here, since a workload alone can:\n\n");

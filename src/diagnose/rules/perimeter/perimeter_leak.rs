@@ -95,11 +95,13 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
         return;
     };
     let bans = bans(facts, transit, &tenants, interfaces);
+    let mut leaking = false;
     let lets_in = |r: &&filter::Rule| r.enabled && !r.automatic && r.action == "pass" && r.direction != "out";
     for rule in rules.iter().filter(lets_in) {
         for ban in &bans {
             let Some(net) = leaks(rule, ban, &tenants, interfaces) else { continue };
             let own = name(rule);
+            leaking = true;
             let finding = out
                 .finding(
                     Subject::new("rule", if rule.uuid.is_empty() { own } else { &rule.uuid }),
@@ -111,6 +113,9 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
                 .next("remove-rule", 2, format!("remove {own}, or narrow its destination"));
             out.found(finding);
         }
+    }
+    if !leaking {
+        out.pass(Subject::new("source", Api::Opnsense.words()));
     }
 }
 

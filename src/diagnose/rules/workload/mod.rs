@@ -3,6 +3,7 @@
 mod agent_option_off;
 mod agent_process_lost;
 mod agent_silent;
+mod workload_off_plan;
 mod workload_stopped;
 
 use super::Rule;
@@ -13,8 +14,13 @@ use crate::diagnose::facts::Facts;
 use crate::diagnose::facts::calls::Call;
 
 /// Rules of this layer, those first whose faults explain others.
-pub(super) static RULES: &[&Rule] =
-    &[&workload_stopped::RULE, &agent_option_off::RULE, &agent_silent::RULE, &agent_process_lost::RULE];
+pub(super) static RULES: &[&Rule] = &[
+    &workload_stopped::RULE,
+    &agent_option_off::RULE,
+    &agent_silent::RULE,
+    &agent_process_lost::RULE,
+    &workload_off_plan::RULE,
+];
 
 /// Guests whose agent could not be asked, for the reason `state`.
 fn agents(facts: &Facts, state: AgentState) -> impl Iterator<Item = (&str, &Call)> {

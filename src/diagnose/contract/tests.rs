@@ -1,0 +1,154 @@
+use std::collections::BTreeSet;
+
+use super::*;
+use crate::diagnose::finding::Layer;
+use crate::diagnose::report::Passed;
+use crate::diagnose::rules;
+
+const SITE: &str = "version = 1\n[site]\nname = \"t\"\ndomain = \"site.example\"\noctet = 20\n[proxmox]\nurl = \
+                    \"https://192.0.2.22:8006\"\ntoken = { env = \"T\" }\nnode = \"hv\"\ncontroller = \"evpn1\"\n[numbering]\n\
+                    vrf_vni_base = 10000\nvnet_vni_base = 20000\noverlay = \"10.20.128.0/18\"\nasn = 65020\nvmid_base = \
+                    2000\n[[exit_node]]\nname = \"hv\"\ntransport = { ssh = \"hv\" }\ntransit_interface = \"vmbr0.50\"\n\
+                    transit_address = \"10.20.50.22\"\ntransit_gateway = \"10.20.50.1\"\n[resolvers]\nperimeter = \
+                    \"10.20.50.1\"\n";
+
+/// Two tenants: `tdemo` with index 1, `eds` with index 2.
+fn facts() -> Facts {
+    use crate::diagnose::facts::Sourced;
+    use crate::diagnose::facts::sdn::{View, Zone};
+    let zone = |name: &str, vni| Zone {
+        zone: name.to_owned(),
+        kind: "evpn".to_owned(),
+        vrf_vni: Some(vni),
+        exit_nodes: vec!["hv".to_owned()],
+        primary: None,
+        nodes: Vec::new(),
+        fields: serde_json::Map::new(),
+    };
+    let mut facts = Facts::default();
+    let site = crate::site::Site::parse(SITE, std::path::Path::new("site.toml")).unwrap();
+    facts.site = Some(Sourced { value: site, file: "site.toml".into() });
+    let zones = vec![zone("tdemo", 10001), zone("eds", 10002), zone("lab", 10999)];
+    facts.sdn.zones.insert(View::Running, Sourced { value: zones, file: "zones.json".into() });
+    facts
+}
+
+fn report() -> Report {
+    Report { findings: Vec::new(), passed: Vec::new(), unknown: Vec::new() }
+}
+
+fn passed(id: &'static str, kind: &'static str, name: &str) -> Passed {
+    Passed { id, subject: Subject::new(kind, name) }
+}
+
+fn finding(id: &'static str, severity: Severity, subject: Subject, affects: &[&str]) -> Finding {
+    Finding {
+        id,
+        severity,
+        layer: Layer::Dns,
+        subject,
+        affects: affects.iter().map(|who| (*who).to_owned()).collect(),
+        title: id.to_owned(),
+        facts: Vec::new(),
+        caused_by: None,
+        not_tested: Vec::new(),
+        next: Vec::new(),
+        evidence: Vec::new(),
+    }
+}
+
+fn state(report: &Report, tenant: &str, id: &str) -> State {
+    of(report, &facts(), tenant).into_iter().find(|one| one.clause == id).unwrap().state
+}
+
+#[test]
+fn clauses_have_numbers_of_their_own_and_rest_on_real_rules() {
+    let ids: BTreeSet<&str> = CLAUSES.iter().map(|clause| clause.id).collect();
+    assert_eq!(ids.len(), CLAUSES.len());
+    for clause in CLAUSES {
+        assert!(PARTS.iter().any(|part| clause.id.starts_with(part.letter)), "{}", clause.id);
+        assert!(clause.id[1..].parse::<u8>().is_ok_and(|n| n > 0), "{}", clause.id);
+        assert!(!clause.rules.is_empty() || clause.elsewhere.is_some(), "{} is checked by nobody", clause.id);
+        assert!(clause.says.ends_with('.'), "{}", clause.id);
+        for id in clause.rules {
+            assert!(rules::rule(id).is_some(), "{}: there is no rule {id}", clause.id);
+        }
+    }
+    let order: Vec<usize> =
+        CLAUSES.iter().filter_map(|clause| PARTS.iter().position(|part| clause.id.starts_with(part.letter))).collect();
+    assert!(order.is_sorted(), "part by part");
+}
+
+/// The generated part of `docs/tenant-contract.md`. `UPDATE_DOCS=1` writes it.
+#[test]
+fn the_document_is_made_of_the_clauses() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/tenant-contract.md");
+    crate::console::file::check_generated(path, &markdown());
+}
+
+#[test]
+fn a_clause_is_kept_only_where_somebody_looked() {
+    assert!(matches!(state(&report(), "tdemo", "N1"), State::Unknown { .. }), "nobody looked");
+    let mut looked = report();
+    looked.passed = vec![passed("tenant-off-plan", "zone", "tdemo"), passed("tenant-off-plan", "zone", "eds")];
+    assert_eq!(state(&looked, "tdemo", "N1"), State::Kept);
+    looked.passed.remove(0);
+    assert!(matches!(state(&looked, "tdemo", "N1"), State::Unknown { .. }), "another tenant's pass is no pass");
+    assert_eq!(state(&report(), "tdemo", "P1"), State::NotRun);
+    let mut machines = report();
+    // VMID 2080 is the first of index 2.
+    machines.passed = vec![passed("workload-stopped", "workload", "2080"), passed("workload-stopped", "zone", "eds")];
+    assert!(matches!(state(&machines, "tdemo", "W2"), State::Unknown { .. }));
+    assert_eq!(state(&machines, "eds", "W2"), State::Kept);
+}
+
+#[test]
+fn what_breaks_it_is_the_tenants_own_or_everybodys() {
+    let mut broken = report();
+    broken.passed = vec![passed("tsig-foreign", "name", "tdemo.site.example")];
+    let zone = Subject::new("name", "tdemo.site.example");
+    broken.findings = vec![
+        finding("tsig-foreign", Severity::Fault, zone, &["tdemo.site.example", "tdemo"]),
+        finding("gateway-unreachable", Severity::Fault, Subject::new("node", "hv"), &["tdemo", "eds"]),
+        finding("workload-name-missing", Severity::Fault, Subject::new("name", "app.eds.site.example"), &["eds"]),
+        finding("tenant-isolated", Severity::Info, Subject::new("node", "hv"), &["tdemo"]),
+    ];
+    broken.passed.extend(["tdemo", "eds"].map(|zone| passed("tsig-foreign", "zone", zone)));
+    let by = |tenant: &str, id: &str| match state(&broken, tenant, id) {
+        State::Broken { by } => by.into_iter().map(|(id, _)| id).collect(),
+        _ => Vec::new(),
+    };
+    assert_eq!(by("tdemo", "I4"), ["tsig-foreign"]);
+    assert_eq!((by("tdemo", "E1"), by("eds", "E1")), (vec!["gateway-unreachable"], vec!["gateway-unreachable"]));
+    assert_eq!((by("tdemo", "D4"), by("eds", "D4")), (vec![], vec!["workload-name-missing"]));
+    assert_eq!(state(&broken, "eds", "I4"), State::Kept);
+}
+
+#[test]
+fn a_missing_input_leaves_a_clause_unknown_unless_it_is_another_tenants() {
+    let mut half = report();
+    half.passed = vec![passed("tsig-foreign", "name", "tdemo.site.example"), passed("tsig-foreign", "zone", "tdemo")];
+    let unknown = |missing: &str| Unknown { missing: missing.to_owned(), why: None, ids: vec!["tsig-foreign"] };
+    half.unknown = vec![
+        unknown("whether other tenants' keys are kept out of eds.site.example"),
+        unknown("whether other tenants' keys are kept out of 130.20.10.in-addr.arpa"),
+    ];
+    assert_eq!(state(&half, "tdemo", "I4"), State::Kept);
+    assert!(matches!(state(&half, "eds", "I4"), State::Unknown { missing } if missing.len() == 2));
+    half.unknown.push(unknown("the names of TSIG keys"));
+    assert!(matches!(state(&half, "tdemo", "I4"), State::Unknown { missing } if missing.len() == 1));
+    // What may be another's breaks nothing and is unknown.
+    let mut unclear = report();
+    unclear.passed = vec![passed("ptr-mismatch", "zone", "tdemo")];
+    unclear.findings = vec![finding("ptr-mismatch", Severity::Fault, Subject::new("name", "nobody.example"), &[])];
+    assert!(matches!(state(&unclear, "tdemo", "D4"), State::Unknown { .. }));
+}
+
+#[test]
+fn commands_hold_the_tenants_own_names_and_numbers() {
+    let all = of(&report(), &facts(), "eds");
+    let of = |id: &str| all.iter().find(|one| one.clause == id).and_then(|one| one.not_run.clone()).unwrap().command;
+    assert!(of("E1").starts_with("ping -c 3 10.20.130.1 "), "{}", of("E1"));
+    assert!(of("K2").contains("zone eds.site.example") && of("K2").ends_with("-k eds.key"), "{}", of("K2"));
+    assert_eq!(tenants(&facts()), ["tdemo", "eds"], "a zone outside the band is nobody's");
+}

@@ -1,0 +1,56 @@
+//! A tenant's machine with a card on a network that is not its tenant's.
+
+use super::super::plan::machines;
+use super::super::{Out, Rule};
+use crate::diagnose::facts::Facts;
+use crate::diagnose::finding::{Layer, Severity, Subject};
+
+/// The rule.
+pub static RULE: Rule = Rule {
+    id: "workload-on-foreign-network",
+    layer: Layer::Isolation,
+    severity: Severity::Fault,
+    says: "A tenant's machine has a network card on a bridge that is no VNet of its tenant: another tenant's, or one of the \
+           substrate. Neither null routes nor the perimeter are on that way: the machine itself joins the two networks.",
+    reads: "network cards of the tenants' machines, VNets in force, the site's numbering",
+    unlike: &[
+        ("workload-off-plan", "the network is right, its address or name is not"),
+        ("inter-tenant-leak", "the routes on the exit node lead from one tenant to the other"),
+    ],
+    explains: &[],
+    judge,
+};
+
+fn judge(facts: &Facts, out: &mut Out<'_>) {
+    for machine in machines(facts) {
+        let (name, tenant) = (machine.name(), &machine.tenant.zone.zone);
+        let Some(vnets) = facts.sdn.vnets_in_force() else {
+            out.unknown("the VNets of the tenants", facts.pve.why("cluster/sdn/vnets"));
+            return;
+        };
+        let owner = |bridge: &str| vnets.iter().find(|vnet| vnet.vnet == bridge).map(|vnet| vnet.zone.as_str());
+        let foreign: Vec<&String> =
+            machine.config.bridges.iter().filter(|bridge| owner(bridge) != Some(tenant.as_str())).collect();
+        let Some(first) = foreign.first() else {
+            out.pass(Subject::new("workload", &name));
+            continue;
+        };
+        let whose = owner(first).map_or_else(|| "no tenant's".to_owned(), |zone| format!("tenant {zone}'s"));
+        let title = format!("{name} of tenant {tenant} has a network card on {first}, which is {whose}.");
+        let mut finding = out
+            .finding(Subject::new("workload", &name), title)
+            .affects([name.as_str(), tenant.as_str()])
+            .affects(foreign.iter().filter_map(|bridge| owner(bridge)))
+            .from(machine.config)
+            .from(vnets);
+        for bridge in &foreign {
+            finding =
+                finding.fact("workload.bridge", &name, format!("{bridge}, {}", owner(bridge).unwrap_or("no tenant")));
+        }
+        out.found(finding.next(
+            "detach-card",
+            2,
+            format!("take the card on {first} from {name}; a running machine keeps it until it is stopped"),
+        ));
+    }
+}

@@ -1,0 +1,119 @@
+//! `check contract` on the lab: a healthy site keeps every clause that can be seen, and each fault breaks its own.
+#![cfg(feature = "console")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test that cannot go on must fail"
+)]
+
+mod common;
+mod keys_common;
+
+use std::process::Command;
+use std::sync::Arc;
+
+use deevnet_console::diagnose::collect::{Check, Wanted};
+use deevnet_console::diagnose::contract::{self, Judged, State};
+use deevnet_console::site::Site;
+use keys_common::{Seen, look, told};
+
+async fn seen(site: &Arc<Site>, tenant: Option<&str>, keys: bool) -> Seen {
+    look(site, &Wanted::of(Check::Contract, tenant).with_keys(keys), &[], &common::clock()).await
+}
+
+fn broken(judged: &[Judged]) -> Vec<&'static str> {
+    judged.iter().filter(|one| matches!(one.state, State::Broken { .. })).map(|one| one.clause).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_fault_breaks_its_clause_of_its_tenant() {
+    let lab = common::lab_of(None, Some(2), common::clock(), true).await;
+    let site = common::site(&lab, |text| text);
+    let healthy = seen(&site, None, true).await;
+    let tenants = contract::tenants(&healthy.facts);
+    assert!(tenants.contains(&"tdemo".to_owned()) && tenants.contains(&"eds".to_owned()), "{tenants:?}");
+    for tenant in ["tdemo", "eds"] {
+        for one in contract::of(&healthy.report, &healthy.facts, tenant) {
+            let judged = !contract::clause(one.clause).unwrap().rules.is_empty();
+            let wanted = if judged { State::Kept } else { State::NotRun };
+            assert_eq!(one.state, wanted, "{tenant} {}: {}", one.clause, told(&healthy.report));
+        }
+    }
+    let mut wrong = Vec::new();
+    for (fault, clauses) in [
+        ("tenant-off-plan@tdemo", &["N1"][..]),
+        ("snat-missing@tdemo", &["E1"]),
+        ("hairpin-leak@tdemo", &["I1"]),
+        ("perimeter-leak", &["I2"]),
+        ("workload-on-foreign-network@tdemo", &["I3"]),
+        ("tsig-foreign@tdemo", &["I4", "K1"]),
+        ("tsig-unbound@tdemo", &["I4", "K1"]),
+        ("apex-broken@tdemo", &["D1"]),
+        ("rebind-filtered@tdemo", &["D2"]),
+        ("wrong-workload-resolver@tdemo", &["D3"]),
+        ("workload-name-missing@tdemo", &["D4"]),
+        ("ptr-mismatch@tdemo", &["D4"]),
+        ("name-points-outside@tdemo", &["D5"]),
+        ("update-key-missing@tdemo", &["K1"]),
+        ("update-refused@tdemo", &["K2"]),
+        ("workload-off-plan@tdemo", &["W1"]),
+    ] {
+        lab.fault_on(fault).unwrap();
+        let seen = seen(&site, Some("tdemo"), true).await;
+        let found = broken(&contract::of(&seen.report, &seen.facts, "tdemo"));
+        if !clauses.iter().all(|id| found.contains(id)) || found.len() > clauses.len() + 1 {
+            wrong.push(format!("{fault}: {found:?}, not {clauses:?}\n{}", told(&seen.report)));
+        }
+        lab.fault_off(fault).unwrap();
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+    lab.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_cannot_be_read_is_unknown_and_never_kept() {
+    let lab = common::lab_of(None, Some(1), common::clock(), true).await;
+    let site = common::site(&lab, |text| text);
+    lab.fault_on("exit-denied").unwrap();
+    lab.fault_on("fw-auth").unwrap();
+    lab.fault_on("dns-api-auth").unwrap();
+    let seen = seen(&site, Some("tdemo"), false).await;
+    let judged = contract::of(&seen.report, &seen.facts, "tdemo");
+    for id in ["E1", "I2", "K1", "D5"] {
+        let one = judged.iter().find(|one| one.clause == id).unwrap();
+        assert!(matches!(one.state, State::Unknown { .. }), "{id}: {:?}", one.state);
+    }
+    lab.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_verb_prints_every_clause_and_explain_says_the_same() {
+    let lab = common::lab_of(None, Some(1), common::clock(), true).await;
+    lab.fault_on("tsig-foreign@tdemo").unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let (file, kept) = (dir.path().join("site.toml"), dir.path().join("kept"));
+    let home = lab.dir().to_owned();
+    std::fs::write(&file, lab.site_toml()).unwrap();
+    let run = |args: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_deevnet-console"));
+        command.current_dir(&home).arg("--site").arg(&file).args(args);
+        command.output().unwrap()
+    };
+    let table = run(&["check", "contract", "tdemo", "--save", kept.to_str().unwrap()]);
+    let text = String::from_utf8(table.stdout).unwrap();
+    assert_eq!(table.status.code(), Some(1), "{text}{}", String::from_utf8_lossy(&table.stderr));
+    for clause in contract::CLAUSES {
+        assert!(text.contains(&format!(" {} {}", clause.id, clause.says)), "{}: {text}", clause.id);
+    }
+    assert!(text.contains("broken by tsig-foreign of tdemo.mobile.deevnet.net"), "{text}");
+    assert!(text.contains("$ ping -c 3 10.20.129.1 &&"), "{text}");
+    let again = run(&["explain", kept.to_str().unwrap(), "-o", "json"]);
+    let json: serde_json::Value = serde_json::from_slice(&again.stdout).unwrap();
+    let of = |id: &str| json["clauses"].as_array().unwrap().iter().find(|one| one["clause"] == id).unwrap().clone();
+    assert_eq!((&of("K1")["state"], &of("P1")["state"]), (&"broken".into(), &"not-run".into()));
+    let refused = run(&["check", "egress", "tdemo", "--keys"]);
+    assert_eq!(refused.status.code(), Some(2));
+    lab.shutdown().await;
+}
