@@ -68,6 +68,9 @@ pub(super) fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
         .map_err(|e| Failure::plain(format!("no runtime: {e}")))
 }
 
+/// Lines that wait to be written at most; the queue takes its whole room at once, some 32 bytes a line.
+const LOG_LINES: usize = 8192;
+
 /// The log file, when one was asked for. Never the terminal.
 pub(super) fn log(global: &Global) -> Result<Option<tracing_appender::non_blocking::WorkerGuard>, Failure> {
     let Some(path) = &global.log else { return Ok(None) };
@@ -78,7 +81,8 @@ pub(super) fn log(global: &Global) -> Result<Option<tracing_appender::non_blocki
         .mode(0o600)
         .open(path)
         .map_err(|e| Failure::usage(format!("log {}: {e}", path.display()), "give a file that can be written"))?;
-    let (writer, guard) = tracing_appender::non_blocking(file);
+    let queue = tracing_appender::non_blocking::NonBlockingBuilder::default().buffered_lines_limit(LOG_LINES);
+    let (writer, guard) = queue.finish(file);
     let filter = match std::env::var("DEEVNET_LOG") {
         Ok(text) => EnvFilter::try_new(&text).map_err(|e| {
             Failure::usage(format!("DEEVNET_LOG is {text:?}: {e}"), "for example DEEVNET_LOG=deevnet_console=debug")

@@ -11,10 +11,12 @@ mod hosts;
 pub mod join;
 pub mod readings;
 pub mod source;
+mod texts;
 #[cfg(test)]
 pub mod testing;
 
 pub use entities::*;
-pub use join::join;
+pub use join::{join, join_with};
 pub use readings::{Answer, Demand, FwReading, PveReading, Readings};
 pub use source::{Gap, GapKind, Seen, SourceError, SourceHealth, SourceId, SourceStatus, Sources};
+pub use texts::Texts;

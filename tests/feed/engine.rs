@@ -96,7 +96,7 @@ async fn what_is_on_screen_is_read_each_cycle_and_the_rest_is_not() {
         bench.feed.refresh(Some(SourceId::Pve));
         bench
             .until("the VM on screen", |inv| {
-                inv.workloads.iter().any(|w| w.vmid == 2041 && w.nameserver == Ok(Some(shown.clone())))
+                inv.workloads.iter().any(|w| w.vmid == 2041 && w.nameserver == Ok(Some(shown.as_str().into())))
             })
             .await;
     }

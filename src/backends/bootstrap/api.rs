@@ -73,7 +73,7 @@ impl Api {
             all.at_first(page.at);
             for item in page.items {
                 number += 1;
-                all.take(wire::record(number, item));
+                all.take(wire::item(number, &item));
             }
             if page.next.is_none() || number >= MAX_RECORDS {
                 return Ok(Listing::Records(all.done(page.next.is_some())));

@@ -3,6 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 use serde::Deserialize;
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use super::SCHEMA;
 use super::error::Error;
@@ -21,7 +22,7 @@ const CLAIM: usize = 12;
 struct RawPage {
     schema: Option<String>,
     at: Option<String>,
-    items: Option<Vec<Value>>,
+    items: Option<Vec<Box<RawValue>>>,
     next: Option<String>,
 }
 
@@ -29,7 +30,8 @@ struct RawPage {
 #[derive(Debug)]
 pub(super) struct Page {
     pub(super) at: Option<Timestamp>,
-    pub(super) items: Vec<Value>,
+    /// Each as it was sent: trees of hundreds of records take many times the room of what is kept of them.
+    pub(super) items: Vec<Box<RawValue>>,
     pub(super) next: Option<String>,
 }
 
@@ -124,6 +126,15 @@ struct RawReport {
     #[serde(default)]
     images: Value,
     from: Option<String>,
+}
+
+/// Reads an item of a page.
+///
+/// # Errors
+/// As [`record`].
+pub(super) fn item(number: usize, raw: &RawValue) -> Result<Record, Broken> {
+    // It was valid JSON as a part of the page.
+    record(number, serde_json::from_str(raw.get()).unwrap_or_default())
 }
 
 /// Reads a record.

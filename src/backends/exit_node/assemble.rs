@@ -214,7 +214,9 @@ fn tree(document: &RawValue) -> Result<Value, NotUnderstood> {
 
 fn of_table(all: &[routes::InTable], number: u32, names: &BTreeMap<String, u32>) -> Vec<Route> {
     let inside = all.iter().filter(|(table, _)| routes::table_number(table.as_deref(), names) == Some(number));
-    inside.map(|(_, route)| route.clone()).collect()
+    let mut routes: Vec<Route> = inside.map(|(_, route)| route.clone()).collect();
+    routes.shrink_to_fit();
+    routes
 }
 
 /// Routes of each VRF, found by the number of its table: names differ by who made them.

@@ -47,7 +47,7 @@ impl Client {
     /// # Errors
     /// When there is no reading at all. A part that could not be read is told in the reading.
     pub async fn read(&self, deadline: Duration, lookups: &[LookupRequest]) -> Result<Reading, Error> {
-        self.read_raw(deadline, lookups).await.map(|(reading, _)| reading)
+        self.frame(deadline, lookups).await.map(|(reading, _)| reading)
     }
 
     /// [`Client::read`], and beside it its frame as text, to be kept as evidence.
@@ -55,6 +55,10 @@ impl Client {
     /// # Errors
     /// As [`Client::read`].
     pub async fn read_raw(&self, deadline: Duration, lookups: &[LookupRequest]) -> Result<(Reading, String), Error> {
+        self.frame(deadline, lookups).await.map(|(reading, frame)| (reading, frame.to_text()))
+    }
+
+    async fn frame(&self, deadline: Duration, lookups: &[LookupRequest]) -> Result<(Reading, Frame), Error> {
         if lookups.len() > MAX_LOOKUPS {
             return Err(Error::Lookup { field: "number" });
         }
@@ -63,7 +67,7 @@ impl Client {
         let names: Vec<&str> = lookups.iter().map(LookupRequest::name).collect();
         let damaged = |why: super::parse::NotUnderstood| Error::Damaged { destination: self.destination(), why: why.0 };
         let reading = assemble::reading(&self.node, &frame, &names).map_err(damaged)?;
-        Ok((reading, frame.to_text()))
+        Ok((reading, frame))
     }
 
     fn destination(&self) -> String {

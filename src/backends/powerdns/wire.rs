@@ -186,8 +186,9 @@ impl RawZone {
 
     pub(super) fn zone(self, bytes_replaced: bool) -> Read<Zone> {
         let (head, raw) = self.split("zone")?;
-        let mut rrsets = Vec::new();
-        for (i, set) in need(raw, "zone", "rrsets")?.into_iter().enumerate() {
+        let raw = need(raw, "zone", "rrsets")?;
+        let mut rrsets = Vec::with_capacity(raw.len());
+        for (i, set) in raw.into_iter().enumerate() {
             rrsets.push(set.read(i)?);
         }
         rrsets.sort_by(|a: &RrSet, b| {
@@ -251,13 +252,16 @@ impl RawRrSet {
         let told = |fault: Unreadable| (fault.at.trim_start_matches('.').to_owned(), fault.why);
         let mut kind = need_text(self.r#type, "", "type").map_err(told)?;
         kind.make_ascii_uppercase();
+        let mut records: Vec<Record> = need(self.records, "", "records")
+            .and_then(|rows| rows.into_iter().map(RawRecord::read).collect())
+            .map_err(told)?;
+        // They were built where the longer rows lay that they were made of.
+        records.shrink_to_fit();
         Ok(RrSet {
             name: Name::new(&need_raw(self.name, "", "name").map_err(told)?),
             kind,
             ttl: need(whole(self.ttl, "", "ttl").map_err(told)?, "", "ttl").map_err(told)?,
-            records: need(self.records, "", "records")
-                .and_then(|rows| rows.into_iter().map(RawRecord::read).collect())
-                .map_err(told)?,
+            records,
             comments: self
                 .comments
                 .unwrap_or_default()

@@ -29,7 +29,11 @@ impl Client {
     /// Any [`Error`].
     pub async fn resources(&self) -> Result<Resources, Error> {
         let answer = self.call(Call::new(&endpoints::RESOURCES)).await?;
-        answer.decode(resources)
+        let mut read = Resources::default();
+        // Row by row: a tree of the whole list takes many times the room of what is kept of it.
+        answer.rows(|row| resource(&mut read, row))?;
+        read.vms.shrink_to_fit();
+        Ok(read)
     }
 
     /// `GET /cluster/status`: quorum and members.
@@ -96,19 +100,16 @@ fn cluster_status(data: &Value) -> Result<ClusterStatus, Unreadable> {
     Ok(status)
 }
 
-fn resources(data: &Value) -> Result<Resources, Unreadable> {
-    let mut read = Resources::default();
-    for row in Row::list(data, "data")? {
-        match row.need_text("type")?.as_str() {
-            "qemu" => read.vms.push(vm(&row, &row.need_text("node")?, "maxcpu")?),
-            "node" => read.nodes.push(node_resource(&row)?),
-            // `network/N/zone/Z` from 9.1 on, `sdn/N/Z` before.
-            "network" | "sdn" => read.zones.extend(zone(&row)?),
-            "storage" => read.storages.push(storage(&row)?),
-            _ => {}
-        }
+fn resource(read: &mut Resources, row: &Row<'_>) -> Result<(), Unreadable> {
+    match row.need_text("type")?.as_str() {
+        "qemu" => read.vms.push(vm(row, &row.need_text("node")?, "maxcpu")?),
+        "node" => read.nodes.push(node_resource(row)?),
+        // `network/N/zone/Z` from 9.1 on, `sdn/N/Z` before.
+        "network" | "sdn" => read.zones.extend(zone(row)?),
+        "storage" => read.storages.push(storage(row)?),
+        _ => {}
     }
-    Ok(read)
+    Ok(())
 }
 
 fn storage(row: &Row<'_>) -> Result<Storage, Unreadable> {

@@ -406,10 +406,10 @@ pub struct VmConfig {
     pub onboot: bool,
     /// Tags.
     pub tags: Vec<String>,
-    /// `netN` → device.
-    pub nets: BTreeMap<u8, NetDevice>,
+    /// `netN` → device. Boxed, as is the next: a map has room for eleven, and nearly every VM has one.
+    pub nets: BTreeMap<u8, Box<NetDevice>>,
     /// `ipconfigN` → address.
-    pub ipconfigs: BTreeMap<u8, IpConfig>,
+    pub ipconfigs: BTreeMap<u8, Box<IpConfig>>,
     /// Cloud-init resolver(s).
     pub nameserver: Option<String>,
     /// Cloud-init user.

@@ -50,6 +50,18 @@ impl Client {
         answer.rows(qemu_config::pending_option)
     }
 
+    /// The same request, read both ways: the configuration that [`Client::vm_config`] would give, without its digest,
+    /// and every option.
+    ///
+    /// # Errors
+    /// [`Error::Absent`] when the VM is not there; any other [`Error`].
+    pub async fn vm_config_and_pending(&self, node: &str, vmid: u32) -> Result<(VmConfig, Vec<PendingOption>), Error> {
+        let id = vmid.to_string();
+        let answer = self.call(Call::new(&endpoints::VM_PENDING).id("node", node).id("vmid", &id)).await?;
+        let config = answer.decode(|data| qemu_config::config_of_pending(&Row::list(data, "data")?))?;
+        Ok((config, answer.rows(qemu_config::pending_option)?))
+    }
+
     /// `GET /nodes/{node}/qemu/{vmid}/status/current`.
     ///
     /// # Errors

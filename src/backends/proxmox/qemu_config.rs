@@ -1,6 +1,6 @@
 //! Property strings of a VM's configuration (facts/proxmox.md §10).
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::model::{IpConfig, NetDevice, PendingOption, VmConfig};
 use super::wire::{Row, Unreadable, scalar_text, truth_word};
@@ -27,14 +27,30 @@ pub(super) fn config(row: &Row<'_>) -> Result<VmConfig, Unreadable> {
     for (key, value) in row.map().iter().filter(|(_, v)| !v.is_null()) {
         let text = option_text(key, value).ok_or_else(|| row.fault(key, "is not a scalar"))?;
         if let Some(index) = numbered(key, "net") {
-            config.nets.insert(index, net_device(&text).ok_or_else(|| row.fault(key, "names no network card"))?);
+            let device = net_device(&text).ok_or_else(|| row.fault(key, "names no network card"))?;
+            config.nets.insert(index, Box::new(device));
         } else if let Some(index) = numbered(key, "ipconfig") {
             let (ip, gateway) = (property(&text, "ip"), property(&text, "gw"));
-            config.ipconfigs.insert(index, IpConfig { ip, gateway });
+            config.ipconfigs.insert(index, Box::new(IpConfig { ip, gateway }));
         }
         config.raw.insert(key.clone(), text);
     }
     Ok(config)
+}
+
+/// The configuration that the list of options adds up to: what waits counts, as in `config` (facts/proxmox.md §10).
+pub(super) fn config_of_pending(rows: &[Row<'_>]) -> Result<VmConfig, Unreadable> {
+    let mut whole = Map::new();
+    for row in rows {
+        let key = row.need_text("key")?;
+        if row.u64("delete")?.unwrap_or(0) > 0 || key == "digest" {
+            continue;
+        }
+        if let Some(value) = row.get("pending").or_else(|| row.get("value")) {
+            whole.insert(key, value.clone());
+        }
+    }
+    config(&Row::of_map(&whole, "data"))
 }
 
 pub(super) fn pending_option(row: &Row<'_>) -> Result<PendingOption, Unreadable> {
@@ -133,6 +149,19 @@ mod tests {
         assert_eq!(vm.ipconfigs[&0].gateway.as_deref(), Some("10.20.129.1"));
         assert_eq!(vm.tags, ["deevnet", "tdemo"]);
         assert!(!read(&json!({"agent": "0"})).agent);
+    }
+
+    #[test]
+    fn options_add_up_to_the_configuration_that_a_cold_start_gives() {
+        let rows = json!([{"key": "cores", "value": 2, "pending": 4}, {"key": "memory", "value": "2048"},
+            {"key": "nameserver", "value": "10.20.50.1", "delete": 1}, {"key": "digest", "value": "ab"},
+            {"key": "net0", "pending": "virtio=02:DE:20:00:07:F8,bridge=tdemo0"},
+            {"key": "smbios1", "value": "uuid=7d9f,serial=Q0FOQVJZ"}]);
+        let vm = config_of_pending(&Row::list(&rows, "data").unwrap()).unwrap();
+        let same = read(&json!({"cores": 4, "memory": "2048", "net0": "virtio=02:DE:20:00:07:F8,bridge=tdemo0",
+            "smbios1": "uuid=7d9f,serial=Q0FOQVJZ"}));
+        assert_eq!(vm, same);
+        assert!(!format!("{vm:?}").contains("Q0FOQVJZ"));
     }
 
     #[test]

@@ -4,6 +4,7 @@
 mod perimeter;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
@@ -117,7 +118,7 @@ pub(super) fn tenant(t: &Tenant) -> Value {
 
 /// A workload.
 pub(super) fn workload(w: &Workload) -> Value {
-    let text = |v: &Option<String>| json!(v);
+    let text = |v: &Option<Arc<str>>| json!(v);
     let origin = match &w.origin {
         Origin::Ours => json!({ "foreign": false }),
         Origin::Foreign(how) => json!({ "foreign": true, "why": how }),
@@ -284,7 +285,7 @@ fn answer(a: &Answer) -> Value {
 
 /// A record. A perimeter that is not asked for a record by intention is no hole: `perimeter` is `null` then.
 pub(super) fn record(r: &RecordRow) -> Value {
-    let one = |(value, disabled): &(std::sync::Arc<str>, bool)| json!({ "content": value, "disabled": disabled });
+    let one = |(value, disabled): &(Arc<str>, bool)| json!({ "content": value, "disabled": disabled });
     let values: Seen<Vec<Value>> = match &r.gap {
         Some(gap) => Err(gap.clone()),
         None => Ok(r.values.iter().map(one).collect()),
@@ -304,7 +305,7 @@ pub(super) fn record(r: &RecordRow) -> Value {
     .seen("values", &values, |values| json!(values));
     match &r.perimeter {
         Err(gap) if gap.kind == GapKind::Off => item.done(),
-        seen => item.seen("perimeter", seen, answer).done(),
+        seen => item.seen("perimeter", seen, |a| answer(a)).done(),
     }
 }
 

@@ -73,7 +73,7 @@ impl Wanted<'_> {
 
     /// What is wanted in every detail, as far as it is known what there is.
     fn known(self, inv: &Inventory) -> Demand {
-        let mut demand = Demand::default();
+        let mut demand = demand(self.kinds.contains(&Kind::Snat));
         if self.kinds.contains(&Kind::Workloads) {
             let vmids: BTreeSet<_> = inv.workloads.iter().map(|w| w.vmid).collect();
             demand.vmids = vmids.into_iter().collect();
@@ -306,7 +306,7 @@ fn only_off(inv: &Inventory, item: &Value) -> bool {
 
 /// What a headless read looks at: everything, counters live.
 pub(super) fn demand(live: bool) -> Demand {
-    Demand { live_counters: live, ..Demand::default() }
+    Demand { live_counters: live, at_once: true, ..Demand::default() }
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! A description under construction: one sequence of facts from which text, YAML and JSON are all made.
 
+use std::sync::Arc;
+
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -94,8 +96,8 @@ impl Sheet {
     }
 
     /// An optional text that was seen to be there or not, or was not seen.
-    pub(super) fn text(&mut self, key: &str, label: &str, value: &Seen<Option<String>>) -> &mut Self {
-        self.seen(key, label, value, |v| (v.clone().unwrap_or_else(|| "–".to_owned()), json!(v)))
+    pub(super) fn text(&mut self, key: &str, label: &str, value: &Seen<Option<Arc<str>>>) -> &mut Self {
+        self.seen(key, label, value, |v| (v.as_deref().unwrap_or("–").to_owned(), json!(v)))
     }
 
     /// Something unknown, with the reason.

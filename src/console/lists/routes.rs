@@ -28,7 +28,7 @@ pub static DEF: ListDef = ListDef {
         let flags = if route.flags.is_empty() { "no flags".into() } else { route.flags.join(" ") };
         let metric = route.metric.map_or_else(|| "no metric".into(), |m| format!("metric {m}"));
         vec![
-            vec![Cell::state(why.class, why.words.clone())],
+            vec![Cell::state(why.class, &*why.words)],
             vec![Cell::muted(vrf.device.clone()), Cell::text(metric), Cell::text(flags)],
         ]
     },
@@ -97,7 +97,7 @@ fn cell(cx: Cx<'_>, i: usize, key: &'static str) -> Cell {
         "via" => or_none(route.gateway),
         "dev" => or_none(route.dev.as_deref()),
         "state" => Cell::state(why.class, state(why)),
-        "why" => Cell::text(why.words.clone()),
+        "why" => Cell::text(&*why.words),
         _ => Cell::text(""),
     }
 }

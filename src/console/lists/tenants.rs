@@ -125,7 +125,7 @@ fn vms(inv: &Inventory, t: &Tenant) -> String {
         return "?".into();
     }
     let all = inv.workloads_of(t);
-    format!("{}/{}", all.iter().filter(|w| w.status == "running").count(), all.len())
+    format!("{}/{}", all.iter().filter(|w| &*w.status == "running").count(), all.len())
 }
 
 /// The worst layer, unless every layer is fine, absent without harm, off or not run.

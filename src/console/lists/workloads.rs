@@ -74,7 +74,7 @@ fn state(w: &Workload) -> String {
     match w.lock.as_deref() {
         Some(lock) if LOCKS.contains(&lock) => lock.to_owned(),
         Some(_) => "locked".to_owned(),
-        None => w.status.clone(),
+        None => w.status.to_string(),
     }
 }
 
@@ -194,7 +194,7 @@ fn checkin(cx: Cx<'_>, w: &Workload) -> Option<Vec<Cell>> {
     (row.class > Class::NotRun).then_some(line)
 }
 
-fn labelled(label: &str, value: &crate::inventory::Seen<Option<String>>) -> Cell {
+fn labelled(label: &str, value: &crate::inventory::Seen<Option<std::sync::Arc<str>>>) -> Cell {
     match value {
         Ok(Some(v)) => Cell::text(format!("{label} {v}")),
         Ok(None) => Cell::muted(format!("no {label}")),

@@ -149,7 +149,7 @@ fn machines(inv: &Inventory) -> (&'static str, String) {
     if inv.workloads_gap.is_some() {
         return ("VMs", "? unknown".into());
     }
-    let running = inv.workloads.iter().filter(|w| w.status == "running").count();
+    let running = inv.workloads.iter().filter(|w| &*w.status == "running").count();
     let mem = inv.fabric.members.iter().filter_map(|m| m.mem).fold((0, 0), |sum, m| (sum.0 + m.0, sum.1 + m.1));
     let mem =
         if mem.1 == 0 { String::new() } else { format!(" · MEM {} of {}", format::size(mem.0), format::size(mem.1)) };

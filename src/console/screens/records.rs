@@ -194,7 +194,7 @@ fn table(ctx: &Ctx<'_>, row: &RecordRow) -> Vec<(&'static str, String, String)> 
     // The API tells contents, not codes.
     let by_queries = site.powerdns.as_ref().is_some_and(|p| p.mode == PowerDnsMode::DnsOnly);
     let how = if by_queries { "asked by query" } else { "read from the API" };
-    let said = |show: fn(&Answer) -> String| row.perimeter.as_ref().map_or_else(|_| "–".to_owned(), show);
+    let said = |show: fn(&Answer) -> String| row.perimeter.as_ref().map_or_else(|_| "–".to_owned(), |a| show(a));
     let zone = ctx.inv().zones.iter().find(|z| z.zone == row.zone);
     let serial = zone.and_then(|z| z.serial.clone().ok().flatten());
     let soa = |a: &Answer| {

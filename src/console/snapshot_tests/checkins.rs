@@ -49,7 +49,7 @@ fn needs_a_human() -> Sample {
         let uuid = token.smbios_uuid.clone().expect("a UUID");
         r.reports = vec![report("pull", ago(60), 1, &uuid)];
     });
-    let vms = &mut s.pve.resources.as_mut().expect("resources").vms;
+    let vms = &mut s.resources().vms;
     vms.iter_mut().find(|vm| vm.vmid == 2080).expect("the VM").uptime_s = Some(1320);
     s
 }

@@ -25,8 +25,8 @@ fn picture() -> Arc<Inventory> {
         w.name = bad().into();
         w.vm_name = Some(bad().into());
         w.origin = Origin::Foreign(bad());
-        w.lock = Some(bad());
-        w.bridge = Ok(Some(bad()));
+        w.lock = Some(bad().into());
+        w.bridge = Ok(Some(bad().into()));
     }
     for v in &mut inv.vnets {
         v.alias = Some(bad());
@@ -39,7 +39,7 @@ fn picture() -> Arc<Inventory> {
         }
         if let Ok(routes) = &mut v.routes {
             for (_, why) in routes {
-                why.words = bad();
+                why.words = bad().into();
             }
         }
     }

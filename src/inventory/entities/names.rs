@@ -53,7 +53,7 @@ pub struct RecordRow {
     /// VMID of the workload the name or address belongs to.
     pub workload: Option<u32>,
     /// What the perimeter resolver says; an error where it was not asked, with the reason.
-    pub perimeter: Seen<Answer>,
+    pub perimeter: Seen<Arc<Answer>>,
     /// What differs from the derived values, and between the servers.
     pub diffs: Vec<FieldDiff>,
     /// Class.

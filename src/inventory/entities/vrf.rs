@@ -57,7 +57,7 @@ pub struct RouteWhy {
     /// Class.
     pub class: Class,
     /// e.g. `default to the perimeter`, `the tenant's own subnet`, `null route to eds`.
-    pub words: String,
+    pub words: Arc<str>,
 }
 
 /// Count and rate of new connections. Activity, not health (facts/exit-node.md §4).

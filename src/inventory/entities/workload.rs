@@ -35,23 +35,23 @@ pub struct Workload {
     /// Origin.
     pub origin: Origin,
     /// `running`, `stopped`, `unknown`.
-    pub status: String,
+    pub status: Arc<str>,
     /// Class of the status.
     pub class: Class,
     /// Lock.
-    pub lock: Option<String>,
+    pub lock: Option<Arc<str>>,
     /// Derived address.
     pub derived_address: Option<Ipv4Addr>,
     /// Configured address (`ipconfig0`).
-    pub address: Seen<Option<String>>,
+    pub address: Seen<Option<Arc<str>>>,
     /// MAC of net0.
-    pub mac: Seen<Option<String>>,
+    pub mac: Seen<Option<Arc<str>>>,
     /// Bridge of net0.
-    pub bridge: Seen<Option<String>>,
+    pub bridge: Seen<Option<Arc<str>>>,
     /// Cloud-init resolver.
-    pub nameserver: Seen<Option<String>>,
+    pub nameserver: Seen<Option<Arc<str>>>,
     /// SMBIOS UUID: the instance.
-    pub uuid: Seen<Option<String>>,
+    pub uuid: Seen<Option<Arc<str>>>,
     /// Options waiting for a cold start.
     pub pending: Seen<Vec<String>>,
     /// Guest agent, as configured.

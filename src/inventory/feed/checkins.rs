@@ -7,7 +7,7 @@ use tokio::sync::mpsc;
 use super::hub::Update;
 use super::pace::Pace;
 use super::{BOOT_INTERVAL, Clock, Wishes};
-use crate::backends::bootstrap::{Client, Error, Listing, Records};
+use crate::backends::bootstrap::{Client, Error, Listing, Records, Report};
 use crate::inventory::readings::BootReading;
 use crate::inventory::source::{Gap, GapKind, SourceId};
 
@@ -26,6 +26,11 @@ const fn kind(error: &Error) -> GapKind {
         Error::Http(_) | Error::TooSlow { .. } | Error::Status { status: 502..=504, .. } => GapKind::NoAnswer,
         _ => GapKind::Failed,
     }
+}
+
+/// Drops what the join does not look at.
+fn lean(report: &mut Report) {
+    (report.boot_id, report.images) = (None, Vec::new());
 }
 
 impl Worker {
@@ -64,7 +69,9 @@ impl Worker {
                 let gaps = self.gaps(&records);
                 let holes = gaps.first().cloned();
                 let service_at = records.at.unwrap_or(at);
-                let items: Arc<[_]> = std::mem::take(&mut records.items).into();
+                let mut items = std::mem::take(&mut records.items);
+                items.iter_mut().flat_map(|record| &mut record.reports).for_each(lean);
+                let items: Arc<[_]> = items.into();
                 Update::Boot { reading: reading(service_at, Ok(items), holes), gaps }
             }
         }

@@ -16,13 +16,12 @@ use zeroize::Zeroizing;
 use super::dns_api::{self, Api, SWEEP};
 use super::dns_queries::{self as queries, Answers, WAVE};
 use super::dns_trouble::Trouble;
-use super::dns_wanted::{Wanted, own, same_tenants};
-use super::hub::Update;
+use super::dns_wanted::{Tenants, Wanted, own};
+use super::hub::{PICTURE, Update};
 use super::pace::Pace;
 use super::{Clock, DEADLINE, DnsClient, Wishes};
 use crate::backends::http::Limits;
 use crate::backends::powerdns::{Client, Knowledge, Part, Reach};
-use crate::inventory::entities::Inventory;
 use crate::inventory::readings::{COMPARED, Demand, DnsReading, QuestionKey};
 use crate::inventory::source::{Gap, GapKind, SourceId};
 use crate::site::Site;
@@ -51,6 +50,8 @@ pub(super) struct Worker {
     perimeter: Answers,
     /// Why the perimeter is not asked any more in this cycle.
     resolver: Option<Gap>,
+    /// Whether it was found out in this cycle that the perimeter answers at all.
+    probed: bool,
     /// When the cycle began, for people and for ages.
     began: Timestamp,
     since: Instant,
@@ -60,6 +61,10 @@ pub(super) struct Worker {
     /// Questions to the authority that wait in this cycle, and how many it may still be asked; see [`Self::queue`].
     waiting: Option<Vec<QuestionKey>>,
     budget: usize,
+    /// Whose names there are to read.
+    tenants: Tenants,
+    /// When it last told.
+    told: Option<Instant>,
     /// What is compared; `None` when the screen, the picture or a zone changed since.
     compared: Option<Vec<QuestionKey>>,
 }
@@ -99,12 +104,15 @@ impl Worker {
             authority: Answers::default(),
             perimeter: Answers::default(),
             resolver: None,
+            probed: false,
             began: clock(),
             since: Instant::now(),
             left: 0,
             wanted: Wanted::default(),
             waiting: None,
             budget: 0,
+            tenants: Tenants::default(),
+            told: None,
             compared: None,
         }
     }
@@ -139,8 +147,10 @@ impl Worker {
     /// One cycle of what is cheap. Fails when PowerDNS cannot be asked.
     async fn cycle(&mut self, wishes: &mut Wishes) -> Result<(), Trouble> {
         self.want(wishes);
-        self.left = PERIMETER;
-        self.resolver = None;
+        let at_once = wishes.demand.borrow().at_once;
+        let most = |most: usize| if at_once { usize::MAX } else { most };
+        self.left = most(PERIMETER);
+        (self.resolver, self.probed) = (None, false);
         if self.reach.has_api() {
             let client = self.connect().await?;
             self.api.lists(&client, self.began).await?;
@@ -149,22 +159,26 @@ impl Worker {
             let alive = queries::alive(server, false, &self.first(), &self.clock).await;
             alive.map_err(|failure| Trouble::from(&failure))?;
             self.authority.forget(Instant::now());
-            (self.waiting, self.budget) = (None, AUTHORITY);
+            (self.waiting, self.budget) = (None, most(AUTHORITY));
         }
         self.publish().await.ok();
         Ok(())
     }
 
-    /// What the newest picture and the screen ask for; the picture it was taken from.
-    fn want(&mut self, wishes: &mut Wishes) -> Arc<Inventory> {
-        let picture = Arc::clone(&wishes.picture.borrow_and_update());
+    /// What the newest picture and the screen ask for. Holds no picture: an old one would live for as long as it rests.
+    fn want(&mut self, wishes: &mut Wishes) {
+        let news = [wishes.picture.has_changed(), wishes.demand.has_changed()];
+        if !news.into_iter().any(|changed| changed.unwrap_or(true)) {
+            return;
+        }
         let demand: Demand = wishes.demand.borrow_and_update().clone();
+        let picture = wishes.picture.borrow_and_update();
         let wanted = Wanted::of(&self.site, &picture, &demand, self.reach.has_api());
+        self.tenants = Tenants::of(&picture);
         if wanted != self.wanted {
             self.wanted = wanted;
             (self.waiting, self.compared) = (None, None);
         }
-        picture
     }
 
     /// The client. A tunnel is opened here, so that nobody waits for it but this worker.
@@ -221,20 +235,26 @@ impl Worker {
     /// Between cycles: zones batch by batch, then the perimeter; at once what is newly on screen.
     async fn rest(&mut self, wishes: &mut Wishes, answered: u64, (pause, alive): (Duration, bool)) -> Result<(), Gone> {
         let until = Instant::now() + pause;
-        let mut sweep = SWEEP;
+        let mut sweep = if wishes.demand.borrow().at_once { usize::MAX } else { SWEEP };
+        let mut untold = false;
         loop {
-            let picture = self.want(wishes);
+            self.want(wishes);
             let asked = if alive { self.ask_authority().await } else { Asked::Nothing };
             let more =
                 alive && (asked != Asked::Nothing || self.read_zones(&mut sweep).await || self.ask_perimeter().await);
-            if more {
+            untold |= more;
+            // A wave is asked faster than a picture is made of it.
+            if untold && (!more || self.told.is_none_or(|at| at.elapsed() >= PICTURE)) {
                 self.publish().await?;
+                untold = false;
+            }
+            if more {
                 // The next cycle begins with whether the server lives.
                 if asked == Asked::Silence
                     || Instant::now() >= until
                     || wishes.refresh.borrow().of(SourceId::Dns) != answered
                 {
-                    return Ok(());
+                    return if untold { self.publish().await } else { Ok(()) };
                 }
                 continue;
             }
@@ -244,7 +264,7 @@ impl Worker {
                 }
                 changed = wishes.demand.changed() => changed.map_err(|_| Gone)?,
                 // Only whose names there are to read is a reason to wake up, not every picture.
-                changed = wishes.picture.wait_for(|new| !same_tenants(new, &picture)) => {
+                changed = wishes.picture.wait_for(|new| !self.tenants.are_of(new)) => {
                     changed.map_err(|_| Gone)?;
                     if !self.reach.has_api() {
                         return Ok(());
@@ -296,7 +316,7 @@ impl Worker {
             return false;
         }
         let now = Instant::now();
-        if self.resolver.is_none() && self.left == PERIMETER {
+        if self.resolver.is_none() && !std::mem::replace(&mut self.probed, true) {
             let alive = queries::alive(resolvers.ask, true, &queries::localhost(), &self.clock).await;
             self.resolver = alive.err().map(|failure| queries::dead_resolver(resolvers.perimeter, &failure));
         }
@@ -316,8 +336,9 @@ impl Worker {
         true
     }
 
-    async fn publish(&self) -> Result<(), Gone> {
+    async fn publish(&mut self) -> Result<(), Gone> {
         let now = Instant::now();
+        self.told = Some(now);
         let mut reading = DnsReading::empty(self.began, self.reach);
         if self.reach.has_api() {
             self.api.fill(&mut reading);

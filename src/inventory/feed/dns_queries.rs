@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::join_all;
@@ -27,7 +28,7 @@ const OLDEST: Duration = Duration::from_secs(3 * 60);
 /// Answers of one server.
 #[derive(Default)]
 pub(super) struct Answers {
-    kept: BTreeMap<QuestionKey, (Instant, Seen<Answer>)>,
+    kept: BTreeMap<QuestionKey, (Instant, Seen<Arc<Answer>>)>,
     /// Queries made so far.
     pub queries: u64,
 }
@@ -66,7 +67,7 @@ impl Answers {
         for (key, said) in asked.await {
             self.queries += 1;
             silent += usize::from(matches!(&said, Err(Failure::TimedOut { .. })));
-            self.kept.insert(key, (Instant::now(), said.map_err(|failure| gap_of(&failure))));
+            self.kept.insert(key, (Instant::now(), said.map(Arc::new).map_err(|failure| gap_of(&failure))));
         }
         silent
     }
@@ -79,7 +80,7 @@ impl Answers {
     }
 
     /// Answers that still say something.
-    pub(super) fn fresh(&self, now: Instant) -> BTreeMap<QuestionKey, Seen<Answer>> {
+    pub(super) fn fresh(&self, now: Instant) -> BTreeMap<QuestionKey, Seen<Arc<Answer>>> {
         let fresh = self.kept.iter().filter(|(_, (at, _))| now.saturating_duration_since(*at) < OLDEST);
         fresh.map(|(key, (_, seen))| (key.clone(), seen.clone())).collect()
     }

@@ -75,10 +75,25 @@ pub(super) fn own(host: &Host) -> [QuestionKey; 2] {
     [(host.fqdn.clone(), "A"), (host.pointer.clone(), "PTR")]
 }
 
-/// Whether two pictures ask for the same.
-pub(super) fn same_tenants(a: &Arc<Inventory>, b: &Arc<Inventory>) -> bool {
-    let names = |inv: &Inventory| inv.tenants.iter().map(|t| (Arc::clone(&t.name), t.index)).collect::<Vec<_>>();
-    a.workloads.len() == b.workloads.len() && names(a) == names(b)
+/// Whose names there are to read, by a picture.
+#[derive(Debug, Default)]
+pub(super) struct Tenants {
+    names: Vec<(Arc<str>, u8)>,
+    workloads: usize,
+}
+
+impl Tenants {
+    /// Those of `picture`.
+    pub(super) fn of(picture: &Inventory) -> Self {
+        let names = picture.tenants.iter().map(|t| (Arc::clone(&t.name), t.index)).collect();
+        Self { names, workloads: picture.workloads.len() }
+    }
+
+    /// Whether `picture` has the same.
+    pub(super) fn are_of(&self, picture: &Inventory) -> bool {
+        let names = picture.tenants.iter().map(|t| (&t.name, t.index));
+        self.workloads == picture.workloads.len() && names.eq(self.names.iter().map(|(name, index)| (name, *index)))
+    }
 }
 
 #[cfg(test)]

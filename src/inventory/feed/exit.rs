@@ -10,6 +10,7 @@ use super::pace::Pace;
 use super::{Clock, DEADLINE, EXIT_INTERVAL, EXIT_LIVE_INTERVAL, Wishes};
 use crate::backends::exit_node::Client;
 use crate::backends::exit_node::error::Error;
+use crate::backends::exit_node::model::{Reading, Readout};
 use crate::inventory::Demand;
 use crate::inventory::source::{GapKind, SourceId};
 
@@ -24,6 +25,15 @@ pub(super) struct Worker {
 
 const fn interval(demand: &Demand) -> SignedDuration {
     if demand.live_counters { EXIT_LIVE_INTERVAL } else { EXIT_INTERVAL }
+}
+
+/// Drops the text of FRR's configuration: the join looks at its VRFs.
+fn lean(reading: &mut Reading) {
+    for conf in [&mut reading.frr_conf, &mut reading.frr_local] {
+        if let Readout::Value(conf) = conf {
+            conf.text = String::new();
+        }
+    }
 }
 
 /// What kind of hole a failed reading leaves. A command that ends with 255 is an `ssh` inside it that did not get there.
@@ -53,7 +63,8 @@ impl Worker {
             let wanted = interval(&wishes.demand.borrow_and_update());
             let result = self.client.read(DEADLINE.unsigned_abs(), &[]).await;
             let (update, pause) = match result {
-                Ok(reading) => {
+                Ok(mut reading) => {
+                    lean(&mut reading);
                     let (node, at) = (self.node.clone(), (self.clock)());
                     (Update::Exit { node, reading: Arc::new(reading), at, interval: wanted }, self.pace.well(wanted))
                 }

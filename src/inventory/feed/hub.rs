@@ -8,15 +8,18 @@ use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 
 use super::super::entities::{Flows, Inventory};
-use super::super::join;
+use super::super::join_with;
 use super::super::readings::{BootReading, DnsReading, FwReading, PveReading, Readings, RegistryReading};
 use super::super::source::{Gap, GapKind, SourceError, SourceHealth, SourceId};
+use super::super::texts::Texts;
 use super::{BOOT_INTERVAL, DEADLINE, EXIT_INTERVAL, FW_INTERVAL, PVE_INTERVAL, Unusable};
 use crate::backends::exit_node::model::Reading;
 use crate::site::Site;
 
-/// Shortest time between two pictures.
-const PICTURE: std::time::Duration = std::time::Duration::from_millis(200);
+/// Shortest time between two pictures; no worker tells of further details more often.
+pub(super) const PICTURE: std::time::Duration = std::time::Duration::from_millis(200);
+/// Pause after a picture as a multiple of the time that it took: joining leaves most of a core to others.
+const REST: u32 = 4;
 
 /// What a worker reports.
 pub(super) enum Update {
@@ -119,6 +122,8 @@ pub(super) struct Hub {
     /// Health of each exit node; the header shows the worst.
     exits: BTreeMap<String, SourceHealth>,
     generation: u64,
+    /// Text of the pictures made so far.
+    texts: Texts,
     out: watch::Sender<Arc<Inventory>>,
 }
 
@@ -142,8 +147,9 @@ impl Hub {
                 readings.sources.set(id, SourceHealth::starting(BOOT_INTERVAL, DEADLINE, now));
             }
         }
-        let first = Arc::new(join(site, &readings, 0));
-        Self { site: Arc::clone(site), readings, exits, generation: 0, out: watch::Sender::new(first) }
+        let texts = Texts::default();
+        let first = Arc::new(join_with(site, &readings, 0, &texts));
+        Self { site: Arc::clone(site), readings, exits, generation: 0, texts, out: watch::Sender::new(first) }
     }
 
     pub(super) fn subscribe(&self) -> watch::Receiver<Arc<Inventory>> {
@@ -159,11 +165,13 @@ impl Hub {
             }
             self.generation += 1;
             let begun = Instant::now();
-            let picture = Arc::new(join(&self.site, &self.readings, self.generation));
-            tracing::debug!(us = begun.elapsed().as_micros(), "joined");
+            let picture = Arc::new(join_with(&self.site, &self.readings, self.generation, &self.texts));
+            let took = begun.elapsed();
+            tracing::debug!(us = took.as_micros(), "joined");
             self.out.send_replace(picture);
+            self.texts.sweep();
             // A sweep reports many times a second; a person sees no more than a few pictures of it.
-            tokio::time::sleep(PICTURE).await;
+            tokio::time::sleep(PICTURE.max(took * REST)).await;
         }
     }
 

@@ -4,8 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::mpsc;
+use tokio::time::Instant;
 
-use super::hub::Update;
+use super::hub::{PICTURE, Update};
 use super::pace::Pace;
 use super::pve_details::Details;
 use super::pve_lists::{self, Lists};
@@ -24,6 +25,8 @@ pub(super) struct Worker {
     pace: Pace,
     lists: Lists,
     details: Details,
+    /// When it last told.
+    told: Option<Instant>,
 }
 
 /// The gap that `error` leaves.
@@ -46,6 +49,7 @@ impl Worker {
             out: out.clone(),
             lists: Lists::default(),
             details: Details::default(),
+            told: None,
         }
     }
 
@@ -83,9 +87,15 @@ impl Worker {
     async fn rest(&mut self, wishes: &mut Wishes, answered: u64, pause: Duration) -> Result<(), Gone> {
         let until = tokio::time::sleep(pause);
         tokio::pin!(until);
+        let mut untold = false;
         loop {
             let demand = wishes.demand.borrow_and_update().clone();
             let batch = if self.lists.alive() { self.details.batch(&self.lists, &demand) } else { Vec::new() };
+            // A batch is read faster than a picture is made of it.
+            if untold && (batch.is_empty() || self.told.is_none_or(|at| at.elapsed() >= PICTURE)) {
+                self.publish().await?;
+                untold = false;
+            }
             let wished = wishes.refresh.wait_for(|r| r.pve != answered);
             if batch.is_empty() {
                 tokio::select! {
@@ -101,15 +111,16 @@ impl Worker {
                     }
                 };
                 self.details.read(&self.client, batch, (self.clock)(), due).await;
-                self.publish().await?;
+                untold = true;
                 if until.is_elapsed() || wishes.refresh.borrow().pve != answered {
-                    return Ok(());
+                    return self.publish().await;
                 }
             }
         }
     }
 
-    async fn publish(&self) -> Result<(), Gone> {
+    async fn publish(&mut self) -> Result<(), Gone> {
+        self.told = Some(Instant::now());
         let mut reading: PveReading = self.lists.reading();
         self.details.fill(&mut reading);
         reading.requests = self.client.requests().total;

@@ -34,7 +34,8 @@ pub(super) enum Item {
         vmid: u32,
         node: String,
     },
-    /// What waits for a cold start of a VM. Only of VMs on screen: it would double the requests of a sweep.
+    /// The same with what waits for a cold start, in one request. Only of VMs on screen: the answer is several times
+    /// as long.
     Options {
         vmid: u32,
         node: String,
@@ -53,7 +54,7 @@ type Place = (String, String);
 
 enum Answer {
     Vm(u32, Seen<Arc<VmConfig>>),
-    Options(u32, Options),
+    Options(u32, Seen<(Arc<VmConfig>, Vec<PendingOption>)>),
     Zone(String, String, Content),
     Subnets(String, Subnets),
 }
@@ -61,6 +62,8 @@ enum Answer {
 /// What was read so far, and when.
 #[derive(Default)]
 pub(super) struct Details {
+    /// Every detail there is to read, as of the newest cycle.
+    all: Vec<Item>,
     configs: BTreeMap<u32, (Timestamp, Seen<Arc<VmConfig>>)>,
     pending: BTreeMap<u32, Options>,
     zones: BTreeMap<Place, (Timestamp, Content)>,
@@ -82,6 +85,7 @@ impl Details {
     pub(super) fn follow(&mut self, lists: &Lists, now: Timestamp) {
         self.at = now;
         self.done.clear();
+        self.all = all(lists).collect();
         if lists.guests_known() {
             let guests: BTreeSet<u32> = lists.vms().iter().map(|vm| vm.vmid).collect();
             self.configs.retain(|vmid, _| guests.contains(vmid));
@@ -117,19 +121,20 @@ impl Details {
         let now: BTreeSet<String> = tasks.iter().map(|t| format!("{} {}", t.upid, t.status.is_some())).collect();
         if let Some(seen) = self.seen_tasks.take() {
             for task in tasks.iter().filter(|t| !seen.contains(&format!("{} {}", t.upid, t.status.is_some()))) {
-                self.touched(task, lists);
+                self.touched(task);
             }
         }
         self.seen_tasks = Some(now);
     }
 
-    fn touched(&mut self, task: &Task, lists: &Lists) {
+    fn touched(&mut self, task: &Task) {
         if matches!(task.kind.as_str(), "reloadnetworkall" | "srvreload") {
             // An apply: what nodes carry and what of the subnets waits are both new.
-            self.dirty.extend(all(lists).filter(|i| !matches!(i, Item::Vm { .. })));
+            self.dirty.extend(self.all.iter().filter(|i| !matches!(i, Item::Vm { .. })).cloned());
         }
         let vmid: Option<u32> = task.id.parse().ok();
-        self.dirty.extend(all(lists).filter(|i| matches!(i, Item::Vm { vmid: v, .. } if Some(*v) == vmid)));
+        let named = |i: &&Item| matches!(i, Item::Vm { vmid: v, .. } if Some(*v) == vmid);
+        self.dirty.extend(self.all.iter().filter(named).cloned());
     }
 
     /// The next details to read; empty = nothing is due.
@@ -140,25 +145,26 @@ impl Details {
             Item::Vm { vmid, .. } | Item::Options { vmid, .. } => vmids.contains(vmid),
             Item::Zone { zone, .. } | Item::Subnets { zone, .. } => demand.tenants.iter().any(|t| **t == **zone),
         };
-        let all: Vec<Item> = all(lists).collect();
-        let options: Vec<Item> = lists
+        let options = lists
             .guests()
             .filter(|(vmid, _)| vmids.contains(vmid))
-            .map(|(vmid, node)| Item::Options { vmid, node: node.to_owned() })
-            .collect();
-        let shown = all.iter().chain(&options).filter(|i| on_screen(i) && !self.done.contains(*i));
+            .map(|(vmid, node)| Item::Options { vmid, node: node.to_owned() });
+        let anything = !(vmids.is_empty() && demand.tenants.is_empty());
+        let all = &self.all;
+        let shown = |i: &&Item| anything && on_screen(i) && !matches!(i, Item::Vm { .. });
+        let shown = options.chain(all.iter().filter(shown).cloned()).filter(|i| !self.done.contains(i));
         let fresh = all.iter().filter(|i| self.dirty.contains(*i));
         let unread = all.iter().filter(|i| self.age(i).is_none());
         let failed = all.iter().filter(|i| self.failed(i) && !self.done.contains(*i));
         let limit = |i: &Item| if matches!(i, Item::Subnets { .. }) { OLD_SUBNETS } else { OLD };
         let old = all.iter().filter(|i| self.age(i).is_some_and(|age| age > limit(i)));
         let mut batch = Vec::new();
-        for item in shown.chain(fresh).chain(unread).chain(failed).chain(old) {
+        for item in shown.chain(fresh.chain(unread).chain(failed).chain(old).cloned()) {
             if batch.len() == BATCH {
                 break;
             }
-            if !batch.contains(item) {
-                batch.push(item.clone());
+            if !batch.contains(&item) {
+                batch.push(item);
             }
         }
         batch
@@ -202,11 +208,20 @@ impl Details {
         let answers = items.map(|item| async { (item.clone(), ask(client, item).await) }).buffer_unordered(IN_FLIGHT);
         let mut answers = std::pin::pin!(answers);
         while let Some((item, answer)) = answers.next().await {
+            if let Item::Options { vmid, node } = &item {
+                let vm = Item::Vm { vmid: *vmid, node: node.clone() };
+                self.dirty.remove(&vm);
+                self.done.insert(vm);
+            }
             self.dirty.remove(&item);
             self.done.insert(item);
             match answer {
                 Answer::Vm(vmid, config) => drop(self.configs.insert(vmid, (now, config))),
-                Answer::Options(vmid, pending) => drop(self.pending.insert(vmid, pending)),
+                Answer::Options(vmid, both) => {
+                    let config = both.as_ref().map(|(config, _)| Arc::clone(config)).map_err(Clone::clone);
+                    self.configs.insert(vmid, (now, config));
+                    self.pending.insert(vmid, both.map(|(_, pending)| pending));
+                }
                 Answer::Subnets(vnet, subnets) => drop(self.subnets.insert(vnet, (now, subnets))),
                 Answer::Zone(node, zone, content) => drop(self.zones.insert((node, zone), (now, content))),
             }
@@ -260,18 +275,25 @@ fn zones(lists: &Lists) -> Vec<Place> {
         .collect()
 }
 
+/// What the join looks at; the rest of thousands of VMs is memory for nothing.
+fn lean(mut config: VmConfig) -> Arc<VmConfig> {
+    config.raw = BTreeMap::new();
+    (config.digest, config.ciuser, config.name, config.tags) = (None, None, None, Vec::new());
+    Arc::new(config)
+}
+
 async fn ask(client: &Client, item: Item) -> Answer {
     match item {
         Item::Vm { vmid, node } => {
-            let config = client.vm_config(&node, vmid).await.map(|mut config| {
-                // The join looks at the typed parts; the rest of thousands of VMs is memory for nothing.
-                config.raw.clear();
-                Arc::new(config)
-            });
-            Answer::Vm(vmid, config.map_err(|e| gap(&e)))
+            Answer::Vm(vmid, client.vm_config(&node, vmid).await.map(lean).map_err(|e| gap(&e)))
         }
         Item::Options { vmid, node } => {
-            Answer::Options(vmid, client.vm_pending(&node, vmid).await.map_err(|e| gap(&e)))
+            let both = client.vm_config_and_pending(&node, vmid).await.map(|(config, mut pending)| {
+                pending.retain(|option| option.pending.is_some() || option.delete);
+                pending.shrink_to_fit();
+                (lean(config), pending)
+            });
+            Answer::Options(vmid, both.map_err(|e| gap(&e)))
         }
         Item::Subnets { vnet, .. } => {
             let subnets = client.subnets(&vnet, View::Pending).await.map_err(|e| gap(&e));

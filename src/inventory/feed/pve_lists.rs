@@ -26,7 +26,7 @@ pub(super) struct Lists {
     version: Option<Seen<Version>>,
     permissions: Option<Seen<Arc<Permissions>>>,
     cluster: Option<Seen<ClusterStatus>>,
-    resources: Option<Seen<Resources>>,
+    resources: Option<Seen<Arc<Resources>>>,
     guests_hidden: Option<Gap>,
     zones_hidden: Option<Gap>,
     sdn: Option<Seen<SdnConfig>>,
@@ -109,7 +109,7 @@ impl Lists {
         }
         self.guests_hidden = hidden(client, &endpoints::RESOURCES, "guests");
         self.zones_hidden = hidden(client, &endpoints::ZONES, "zones");
-        self.resources = Some(resources.map_err(|e| gap(&e)));
+        self.resources = Some(resources.map(lean).map_err(|e| gap(&e)));
         self.take_sdn(sdn);
         if self.sees_nothing() {
             return Err(denied(&endpoints::ZONES));
@@ -175,6 +175,12 @@ impl Lists {
         r.lock = self.lock.clone();
         r
     }
+}
+
+/// What the join looks at: it asks no VM's tags.
+fn lean(mut resources: Resources) -> Arc<Resources> {
+    resources.vms.iter_mut().for_each(|vm| vm.tags = Vec::new());
+    Arc::new(resources)
 }
 
 /// The rights map. A server that cannot be reached at all ends the cycle here.

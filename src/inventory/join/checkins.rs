@@ -58,9 +58,9 @@ pub(super) fn rows(cx: &Cx<'_>, workloads: &Seen<Vec<Workload>>) -> Seen<Vec<Che
         rows.push(row(cx, &Case { record, machine, at: reading.service_at }));
     }
     let silent = vms.iter().filter(|w| matches!(w.origin, Origin::Ours) && !told.contains(&w.vmid));
-    rows.extend(silent.map(|w| undeclared(w, reading.holes.as_ref())));
+    rows.extend(silent.map(|w| undeclared(cx, w, reading.holes.as_ref())));
     if let Some(gap) = stale(cx) {
-        rows.iter_mut().for_each(|row| forget(row, &gap));
+        rows.iter_mut().for_each(|row| forget(cx, row, &gap));
     }
     let place: HashMap<&str, usize> = cx.seeds.iter().enumerate().map(|(i, s)| (&*s.name, i)).collect();
     let order = |r: &CheckInRow| (place.get(&*r.tenant).copied().unwrap_or(usize::MAX), r.vmid.unwrap_or(u32::MAX));
@@ -95,36 +95,36 @@ fn row(cx: &Cx<'_>, case: &Case<'_>) -> CheckInRow {
     };
     let uuid = token.and_then(|t| t.smbios_uuid.clone()).or_else(|| last.and_then(|r| r.smbios_uuid.clone()));
     CheckInRow {
-        tenant: record.tenant.as_str().into(),
-        workload: record.workload.as_str().into(),
+        tenant: cx.text(&record.tenant),
+        workload: cx.text(&record.workload),
         vmid: case.machine.vm.map(|vm| vm.vmid),
         state,
         class: words::class(state, flag),
         gap: (flag == Some(judge::Flag::Untold)).then(untold),
-        word: words::word(case, state, flag),
+        word: cx.text(words::word(case, state, flag)),
         since,
         applied: case.applied().and_then(|r| r.generation),
         declared: record.declared.as_ref().map(|d| d.generation),
-        kid: token.map(|t| t.kid.as_str().into()),
-        token: token.map_or_else(|| "–".into(), |t| words::token(t, case.at)),
+        kid: token.map(|t| cx.text(&t.kid)),
+        token: token.map_or_else(|| cx.text("–"), |t| cx.text(words::token(t, case.at))),
         token_expires: token.filter(|t| t.redeemed_at.is_none()).and_then(|t| t.expires_at),
-        instance: uuid.map(Into::into),
+        instance: uuid.map(|uuid| cx.text(uuid)),
         last_report: last.map(|r| LastReport {
             at: r.at,
-            phase: r.phase.as_str().into(),
-            error: (!r.ok).then(|| if r.code.is_empty() { "error".into() } else { r.code.as_str().into() }),
-            detail: r.detail.as_str().into(),
-            from: r.from.as_deref().map(Into::into),
+            phase: cx.text(&r.phase),
+            error: (!r.ok).then(|| cx.text(if r.code.is_empty() { "error" } else { &r.code })),
+            detail: cx.text(&r.detail),
+            from: r.from.as_deref().map(|from| cx.text(from)),
         }),
-        next: words::next(case, state, flag),
-        events: events::of(case, tasks),
+        next: cx.text(words::next(case, state, flag)),
+        events: events::of(case, tasks, cx.texts),
     }
 }
 
 /// Leaves of a row what the source said, and nothing that was concluded from it.
-fn forget(row: &mut CheckInRow, gap: &Gap) {
-    (row.state, row.class, row.word) = (CheckInState::None, Class::Unknown, "unknown".into());
-    (row.since, row.next, row.gap) = (None, "".into(), Some(gap.clone()));
+fn forget(cx: &Cx<'_>, row: &mut CheckInRow, gap: &Gap) {
+    (row.state, row.class, row.word) = (CheckInState::None, Class::Unknown, cx.text("unknown"));
+    (row.since, row.next, row.gap) = (None, cx.text(""), Some(gap.clone()));
 }
 
 fn untold() -> Gap {
@@ -132,7 +132,7 @@ fn untold() -> Gap {
 }
 
 /// A machine of which the source says nothing: nothing is declared, unless the list has holes.
-fn undeclared(w: &Workload, hole: Option<&Gap>) -> CheckInRow {
+fn undeclared(cx: &Cx<'_>, w: &Workload, hole: Option<&Gap>) -> CheckInRow {
     let (class, word) = if hole.is_some() { (Class::Unknown, "unknown") } else { (Class::Absent, "none declared") };
     CheckInRow {
         tenant: Arc::clone(&w.tenant),
@@ -141,16 +141,16 @@ fn undeclared(w: &Workload, hole: Option<&Gap>) -> CheckInRow {
         state: CheckInState::None,
         class,
         gap: hole.cloned(),
-        word: word.into(),
+        word: cx.text(word),
         since: None,
         applied: None,
         declared: None,
         kid: None,
-        token: "–".into(),
+        token: cx.text("–"),
         token_expires: None,
-        instance: w.uuid.as_ref().ok().and_then(|u| u.as_deref()).map(Into::into),
+        instance: w.uuid.as_ref().ok().cloned().flatten(),
         last_report: None,
-        next: "".into(),
+        next: cx.text(""),
         events: Vec::new(),
     }
 }
@@ -163,22 +163,22 @@ pub(super) fn mark(cx: &Cx<'_>, workloads: &mut Seen<Vec<Workload>>, rows: &Seen
     for w in workloads {
         w.checkin = match (rows, &stale, by_vmid.get(&w.vmid)) {
             (Err(gap), _, _) | (Ok(_), Some(gap), _) => Err(gap.clone()),
-            (Ok(_), None, Some(row)) => Ok(short(row)),
-            (Ok(_), None, None) => Ok(Mark::new(Class::Absent, "none declared")),
+            (Ok(_), None, Some(row)) => Ok(short(cx, row)),
+            (Ok(_), None, None) => Ok(cx.mark(Class::Absent, "none declared")),
         };
     }
 }
 
 /// A row as the workload's column has it, with the generations.
-fn short(row: &CheckInRow) -> Mark {
+fn short(cx: &Cx<'_>, row: &CheckInRow) -> Mark {
     let generation = |g: Option<u64>| g.map_or_else(|| "?".to_owned(), |g| g.to_string());
     match row.state {
         CheckInState::Applied if row.applied.is_some() => {
-            Mark::new(row.class, format!("{} g{}", row.word, generation(row.applied)))
+            cx.mark(row.class, format!("{} g{}", row.word, generation(row.applied)))
         }
         CheckInState::Behind => {
             let (has, wants) = (generation(row.applied), generation(row.declared));
-            Mark::new(row.class, format!("{} g{has} of g{wants}", row.word))
+            cx.mark(row.class, format!("{} g{has} of g{wants}", row.word))
         }
         _ => Mark { class: row.class, word: Arc::clone(&row.word) },
     }
@@ -230,5 +230,6 @@ const fn kind(state: CheckInState, class: Class) -> &'static str {
 
 /// A workload's check-in before any was joined.
 pub(super) fn unread(cx: &Cx<'_>) -> Seen<Mark> {
-    Err(unread_gap(cx, "its check-in"))
+    let gap = unread_gap(cx, "its check-in");
+    Err(cx.gap(gap.kind, gap.why))
 }

@@ -32,7 +32,7 @@ fn both<T>(object: &mut pve::Sdn<T>, change: impl Fn(&mut T)) {
 }
 
 fn vm(s: &mut Sample, vmid: u32, change: impl FnOnce(&mut pve::Vm)) {
-    let vms = &mut s.pve.resources.as_mut().expect("resources").vms;
+    let vms = &mut s.resources().vms;
     change(vms.iter_mut().find(|v| v.vmid == vmid).expect("the VM"));
 }
 
@@ -40,14 +40,14 @@ fn vm(s: &mut Sample, vmid: u32, change: impl FnOnce(&mut pve::Vm)) {
 fn a_guest_list_that_hides_some_makes_nobody_absent() {
     let mut s = Sample::healthy();
     s.pve.guests_hidden = Some(hidden());
-    s.pve.resources.as_mut().expect("resources").vms.retain(|v| v.vmid == 2080);
+    s.resources().vms.retain(|v| v.vmid == 2080);
     let inv = s.join();
     assert_eq!(inv.workloads.len(), 1, "what is seen is shown");
     assert_eq!(workloads(&inv, "eds"), (Presence::Present, "1 of 1 running, others hidden".into()));
     assert_eq!(workloads(&inv, "tdemo"), (Presence::Unknown, "denied".into()));
     let mut s = Sample::healthy();
     s.pve.guests_hidden = Some(hidden());
-    s.pve.resources.as_mut().expect("resources").vms.clear();
+    s.resources().vms.clear();
     let inv = s.join();
     assert_eq!(inv.workloads_gap, Some(hidden()), "an empty list with a right missing is no list");
     assert_eq!(workloads(&inv, "eds").0, Presence::Unknown);
@@ -136,7 +136,7 @@ fn a_tenant_that_leaves_keeps_its_rows_and_its_hidden_subnets_are_unknown() {
 #[test]
 fn vms_of_nobody_of_another_and_without_a_network_are_told_apart() {
     let mut s = Sample::healthy();
-    let vms = &mut s.pve.resources.as_mut().expect("resources").vms;
+    let vms = &mut s.resources().vms;
     let copy = |vmid: u32, name: &str, template: bool| pve::Vm {
         vmid,
         name: Some(name.into()),
@@ -165,7 +165,7 @@ fn config(s: &Sample, vmid: u32) -> pve::VmConfig {
 #[test]
 fn what_a_silent_node_carries_is_unknown_not_broken() {
     let mut s = Sample::healthy();
-    let resources = s.pve.resources.as_mut().expect("resources");
+    let resources = s.resources();
     resources.zones.iter_mut().for_each(|z| z.status = "unknown".into());
     resources.vms.iter_mut().for_each(|v| v.status = "unknown".into());
     s.pve.configs.clear();
@@ -235,7 +235,7 @@ fn what_stops_packets_is_a_fault_and_its_look_alikes_are_not() {
 fn what_a_node_does_not_carry_is_told_with_what_is_missing() {
     let broken = || {
         let mut s = Sample::healthy();
-        let zones = &mut s.pve.resources.as_mut().expect("resources").zones;
+        let zones = &mut s.resources().zones;
         zones.iter_mut().filter(|z| z.zone == "eds").for_each(|z| z.status = "error".into());
         s
     };
@@ -251,7 +251,7 @@ fn what_a_node_does_not_carry_is_told_with_what_is_missing() {
 #[test]
 fn an_exit_node_that_is_offline_reaches_every_tenant() {
     let mut s = Sample::healthy();
-    s.pve.resources.as_mut().expect("resources").nodes.iter_mut().for_each(|n| n.status = "offline".into());
+    s.resources().nodes.iter_mut().for_each(|n| n.status = "offline".into());
     if let Ok(cluster) = &mut s.pve.cluster {
         cluster.nodes.iter_mut().for_each(|n| n.online = false);
     }

@@ -13,14 +13,17 @@ mod pending;
 mod perimeter;
 mod registry;
 #[cfg(test)]
+mod sharing;
+#[cfg(test)]
 mod tests;
 mod workloads;
 
 use std::sync::Arc;
 
-use super::entities::{FieldDiff, Inventory, Layer, Layers, Tenant, TenantStatus};
+use super::entities::{FieldDiff, Inventory, Layer, Layers, Mark, Tenant, TenantStatus};
 use super::readings::Readings;
 use super::source::{Gap, GapKind, Seen, SourceId};
+use super::texts::Texts;
 use super::{Class, Presence, PveReading};
 use crate::backends::proxmox::model::SdnConfig;
 use crate::site::Site;
@@ -40,9 +43,31 @@ struct Cx<'a> {
     seeds: &'a [Seed],
     /// Tenants that only the registry knows: what other sources hold in their names is theirs.
     registered: &'a [Seed],
+    /// Text that rows of all pictures share.
+    texts: &'a Texts,
 }
 
 impl Cx<'_> {
+    /// `text` of a row.
+    fn text(&self, text: impl AsRef<str>) -> Arc<str> {
+        self.texts.of(text)
+    }
+
+    /// A mark of a row.
+    fn mark(&self, class: Class, word: impl AsRef<str>) -> Mark {
+        Mark { class, word: self.text(word) }
+    }
+
+    /// A gap that many rows have.
+    fn gap(&self, kind: GapKind, why: impl AsRef<str>) -> Gap {
+        Gap { kind, why: self.text(why) }
+    }
+
+    /// What many rows wait for.
+    fn not_read(&self, what: &str) -> Gap {
+        self.gap(GapKind::NotRead, format!("{what} was not read yet"))
+    }
+
     /// Why Proxmox data is missing as a whole: the source's own error, else "not read yet".
     fn pve_gap(&self, what: &str) -> Gap {
         source_gap(self.readings, SourceId::Pve, what)
@@ -107,9 +132,15 @@ fn diff(object: impl Into<String>, field: &str, expected: impl ToString, observe
 /// Joins the newest readings into one picture.
 #[must_use]
 pub fn join(site: &Arc<Site>, readings: &Readings, generation: u64) -> Inventory {
+    join_with(site, readings, generation, &Texts::default())
+}
+
+/// The same picture, its text shared with all that were made with `texts`.
+#[must_use]
+pub fn join_with(site: &Arc<Site>, readings: &Readings, generation: u64, texts: &Texts) -> Inventory {
     let pve = readings.pve.as_deref();
     let seeds = pve.and_then(|p| p.sdn.as_ref().ok()).map(|sdn| fabric::seeds(site, sdn)).unwrap_or_default();
-    let cx = Cx { site, readings, pve, seeds: &seeds, registered: &[] };
+    let cx = Cx { site, readings, pve, seeds: &seeds, registered: &[], texts };
     let registered = registry::only(&cx);
     let cx = Cx { registered: &registered, ..cx };
     let mut workloads = workloads::rows(&cx);

@@ -6,8 +6,9 @@ mod tests;
 mod zones;
 
 use std::ops::Range;
+use std::sync::Arc;
 
-use super::super::entities::{Layer, Mark, RecordRow, Workload, WorkloadNames, ZoneRow};
+use super::super::entities::{Layer, RecordRow, Workload, WorkloadNames, ZoneRow};
 use super::super::hosts::is_named;
 use super::super::readings::{Answer, DnsReading, QuestionKey};
 use super::super::source::{Gap, GapKind, Seen, SourceId};
@@ -37,7 +38,7 @@ pub(super) fn join(cx: &Cx<'_>, workloads: &mut [Workload]) -> Names {
     };
     let zones = zones::rows(cx, dns);
     for w in workloads.iter_mut().filter(|w| !is_named(w)) {
-        w.names = none();
+        w.names = none(cx);
     }
     let mut records = Vec::new();
     let mut of = Vec::with_capacity(cx.seeds.len());
@@ -143,17 +144,18 @@ fn authority_diffs(row: &RecordRow) -> impl Iterator<Item = super::FieldDiff> + 
 pub(super) const PERIMETER: &str = "perimeter";
 
 /// What the perimeter said to a question.
-fn perimeter(cx: &Cx<'_>, dns: &DnsReading, key: &QuestionKey) -> Seen<Answer> {
+fn perimeter(cx: &Cx<'_>, dns: &DnsReading, key: &QuestionKey) -> Seen<Arc<Answer>> {
     match (dns.perimeter.get(key), &cx.site.resolvers) {
         (Some(seen), _) => seen.clone(),
-        (None, None) => Err(Gap::new(GapKind::Off, "no resolver is set up for this site")),
-        (None, Some(_)) => Err(Gap::new(GapKind::NotRead, "the perimeter is asked for what is on screen")),
+        (None, None) => Err(cx.gap(GapKind::Off, "no resolver is set up for this site")),
+        (None, Some(_)) => Err(cx.gap(GapKind::NotRead, "the perimeter is asked for what is on screen")),
     }
 }
 
 /// A and PTR of a workload before any record was joined.
 pub(super) fn unread_names(cx: &Cx<'_>) -> WorkloadNames {
     let gap = source_gap(cx.readings, SourceId::Dns, "its names");
+    let gap = cx.gap(gap.kind, gap.why);
     WorkloadNames { a: Err(gap.clone()), ptr: Err(gap) }
 }
 
@@ -166,7 +168,7 @@ fn zones_of(cx: &Cx<'_>, seed: &Seed) -> Vec<Name> {
 }
 
 /// The names of what this platform did not make are nobody's business.
-fn none() -> WorkloadNames {
-    let none = || Ok(Mark::new(Class::Absent, "none"));
+fn none(cx: &Cx<'_>) -> WorkloadNames {
+    let none = || Ok(cx.mark(Class::Absent, "none"));
     WorkloadNames { a: none(), ptr: none() }
 }

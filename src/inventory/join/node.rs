@@ -158,7 +158,7 @@ fn known(cx: &Cx<'_>, s: &Subject<'_>, r: &Reading) -> Vrf {
         vni: s.vni,
         facts,
         class,
-        routes: routes(s, r),
+        routes: routes(cx, s, r),
         snat,
         flow,
         vnet_bytes_s: bytes.copied().ok_or_else(|| Gap::not_read("a second sample of the VNet's counters")),
@@ -190,36 +190,36 @@ fn merge_flows(cx: &Cx<'_>, node: &str, rules: &[SnatRule]) -> Flow {
     out
 }
 
-fn routes(s: &Subject<'_>, r: &Reading) -> Seen<Vec<(Route, RouteWhy)>> {
+fn routes(cx: &Cx<'_>, s: &Subject<'_>, r: &Reading) -> Seen<Vec<(Route, RouteWhy)>> {
     let Some(part) = r.vrf_routes.get(&s.device) else {
         return Err(Gap::new(GapKind::Failed, format!("{} does not exist on {}", s.device, r.node)));
     };
-    Ok(seen(part)?.iter().map(|route| (route.clone(), why(s, route))).collect())
+    Ok(seen(part)?.iter().map(|route| (route.clone(), why(cx, s, route))).collect())
 }
 
-fn why(s: &Subject<'_>, route: &Route) -> RouteWhy {
-    let of = |class, words: String| RouteWhy { class, words };
+fn why(cx: &Cx<'_>, s: &Subject<'_>, route: &Route) -> RouteWhy {
+    let of = |class, words: &str| RouteWhy { class, words: cx.text(words) };
     if route.dst.prefix_len() == 0 {
         return match route.kind {
             RouteKind::Unicast if facts::is_right_default(s, route) => {
-                of(Class::Fine, "default to the perimeter; merged from frr.conf.local".to_owned())
+                of(Class::Fine, "default to the perimeter; merged from frr.conf.local")
             }
-            RouteKind::Unicast => of(Class::Fault, "default, but not to the perimeter".to_owned()),
-            _ => of(Class::Info, "fallback that stops what has no other route".to_owned()),
+            RouteKind::Unicast => of(Class::Fault, "default, but not to the perimeter"),
+            _ => of(Class::Info, "fallback that stops what has no other route"),
         };
     }
     if route.dst == s.subnet {
-        return of(Class::Fine, "the tenant's own subnet".to_owned());
+        return of(Class::Fine, "the tenant's own subnet");
     }
     if let Some((other, _)) = s.others.iter().find(|(_, nets)| nets.contains(&route.dst)) {
         return match route.kind {
-            RouteKind::Blackhole | RouteKind::Unreachable => of(Class::Fine, format!("null route to {other}")),
-            _ => of(Class::Fault, format!("reaches {other}: tenants are not separated here")),
+            RouteKind::Blackhole | RouteKind::Unreachable => of(Class::Fine, &format!("null route to {other}")),
+            _ => of(Class::Fault, &format!("reaches {other}: tenants are not separated here")),
         };
     }
     match route.protocol.as_deref() {
-        Some("kernel") => of(Class::Info, "connected".to_owned()),
-        _ => of(Class::Info, "not derived from the index".to_owned()),
+        Some("kernel") => of(Class::Info, "connected"),
+        _ => of(Class::Info, "not derived from the index"),
     }
 }
 

@@ -184,7 +184,7 @@ fn each_source_missing_leaves_the_other_alone() {
 fn old_rows_stay_and_nothing_is_concluded_from_them() {
     let mut s = Sample::healthy();
     s.fail(SourceId::Pve, GapKind::NoAnswer, "10.20.99.22:8006 refuses connections", true);
-    s.pve.resources.as_mut().expect("resources").vms[0].status = "stopped".into();
+    s.resources().vms[0].status = "stopped".into();
     let inv = s.join();
     assert_eq!(inv.tenants.len(), 6);
     assert_eq!(inv.workloads.len(), 42);
@@ -237,7 +237,7 @@ fn foreign_zones_and_vms_are_shown_with_the_reason() {
         change: Change::New,
         pending: std::collections::BTreeMap::new(),
     });
-    let resources = s.pve.resources.as_mut().expect("resources");
+    let resources = s.resources();
     let mut vm = resources.vms[0].clone();
     vm.vmid = 105;
     vm.name = Some("handmade".into());
@@ -281,7 +281,7 @@ fn a_vm_whose_configuration_was_not_read_claims_nothing() {
 #[test]
 fn hostile_names_are_cleaned_at_the_join() {
     let mut s = Sample::healthy();
-    let resources = s.pve.resources.as_mut().expect("resources");
+    let resources = s.resources();
     resources.vms[0].name = Some("tdemo-\u{1b}[31mapp\u{202e}x".into());
     let inv = s.join();
     for w in &inv.workloads {

@@ -45,7 +45,7 @@ fn unread(cx: &Cx<'_>, vm: &Vm, what: &str) -> Gap {
         let node = clean(cx.site.short_name(&vm.node));
         return Gap::new(GapKind::NoAnswer, format!("{node} does not answer: {what} is not known"));
     }
-    Gap::not_read(what)
+    cx.not_read(what)
 }
 
 fn row(cx: &Cx<'_>, vm: &Vm) -> Option<Workload> {
@@ -108,13 +108,14 @@ fn build(
     let plan = &cx.site.numbering;
     let ordinal = seed.and(ordinal);
     let derived_address = seed.zip(ordinal).and_then(|(s, k)| plan.workload_address(s.index, k));
-    let vm_name: Option<Arc<str>> = vm.name.as_deref().map(|n| Arc::from(clean(n)));
-    let name = vm_name.as_deref().map_or_else(
-        || Arc::from(vm.vmid.to_string()),
-        |n| Arc::from(n.strip_prefix(&format!("{tenant}-")).filter(|r| !r.is_empty()).unwrap_or(n)),
-    );
-    let field = |f: fn(&VmConfig) -> Option<String>| -> Seen<Option<String>> {
-        config.as_ref().map_err(Clone::clone).map(|c| f(c).map(|t| clean(&t).into_owned()))
+    let vm_name = vm.name.as_deref().map(|n| cx.text(clean(n)));
+    let short = |n: &str| {
+        let rest = n.strip_prefix(&*tenant).and_then(|rest| rest.strip_prefix('-'));
+        cx.text(rest.filter(|r| !r.is_empty()).unwrap_or(n))
+    };
+    let name = vm_name.as_deref().map_or_else(|| cx.text(vm.vmid.to_string()), short);
+    let field = |f: fn(&VmConfig) -> Option<&str>| -> Seen<Option<Arc<str>>> {
+        config.as_ref().map_err(Clone::clone).map(|c| f(c).map(|t| cx.text(clean(t))))
     };
     let diffs = match (&config, seed, ordinal) {
         (Ok(c), Some(s), Some(k)) => diffs(cx, vm, c, s, k),
@@ -126,15 +127,15 @@ fn build(
         checkin: super::checkins::unread(cx),
         derived_address,
         ordinal: ordinal.and_then(|k| u8::try_from(k).ok()),
-        node: Arc::from(clean(&vm.node)),
+        node: cx.text(clean(&vm.node)),
         class: class(vm),
-        status: clean(&vm.status).into_owned(),
-        lock: vm.lock.as_deref().map(|l| clean(l).into_owned()),
-        address: field(|c| c.ipconfigs.get(&0).and_then(|i| i.ip.clone())),
-        mac: field(|c| c.nets.get(&0).and_then(|n| n.mac.clone())),
-        bridge: field(|c| c.nets.get(&0).and_then(|n| n.bridge.clone())),
-        nameserver: field(|c| c.nameserver.clone()),
-        uuid: field(|c| c.smbios_uuid.clone()),
+        status: cx.text(clean(&vm.status)),
+        lock: vm.lock.as_deref().map(|l| cx.text(clean(l))),
+        address: field(|c| c.ipconfigs.get(&0).and_then(|i| i.ip.as_deref())),
+        mac: field(|c| c.nets.get(&0).and_then(|n| n.mac.as_deref())),
+        bridge: field(|c| c.nets.get(&0).and_then(|n| n.bridge.as_deref())),
+        nameserver: field(|c| c.nameserver.as_deref()),
+        uuid: field(|c| c.smbios_uuid.as_deref()),
         agent: config.as_ref().map(|c| c.agent).map_err(Clone::clone),
         pending: pending.map_or_else(
             || Err(unread(cx, vm, "what waits for a cold start")),
@@ -218,7 +219,7 @@ pub(super) fn layer(own: &[Workload], gap: Option<&Gap>, hidden: Option<&Gap>) -
     if own.is_empty() {
         return Layer::known(Presence::Absent, Class::Absent, "none");
     }
-    let running = own.iter().filter(|w| w.status == "running").count();
+    let running = own.iter().filter(|w| &*w.status == "running").count();
     let unknown = own.iter().filter(|w| w.class == Class::Unknown).count();
     let more = if hidden.is_some() { ", others hidden" } else { "" };
     let words = format!("{running} of {} running{more}", own.len());

@@ -40,9 +40,9 @@ pub struct DnsReading {
     /// TSIG keys by name, without secrets.
     pub keys: Seen<Arc<[TsigKeyName]>>,
     /// What the authoritative server says to queries. In mode `dns-only` this is all there is.
-    pub authority: BTreeMap<QuestionKey, Seen<Answer>>,
+    pub authority: BTreeMap<QuestionKey, Seen<Arc<Answer>>>,
     /// What the perimeter resolver says to queries, for what is on screen.
-    pub perimeter: BTreeMap<QuestionKey, Seen<Answer>>,
+    pub perimeter: BTreeMap<QuestionKey, Seen<Arc<Answer>>>,
     /// HTTP requests made so far.
     pub requests: u64,
     /// DNS queries made so far.

@@ -35,7 +35,7 @@ pub struct PveReading {
     /// Quorum and members.
     pub cluster: Seen<ClusterStatus>,
     /// Guests, nodes, zones per node.
-    pub resources: Seen<Resources>,
+    pub resources: Seen<Arc<Resources>>,
     /// Why guests may be missing from the list although it was read: lists hide what the token may not see.
     pub guests_hidden: Option<Gap>,
     /// The same for zones.
@@ -50,7 +50,7 @@ pub struct PveReading {
     pub nodes: BTreeMap<String, Seen<NodeStatus>>,
     /// VMID → configuration; a VMID missing here was not read yet.
     pub configs: BTreeMap<u32, Seen<Arc<VmConfig>>>,
-    /// VMID → options that wait for a cold start.
+    /// VMID → options that wait for a cold start, and no others.
     pub vm_pending: BTreeMap<u32, Seen<Vec<PendingOption>>>,
     /// VMID → guest agent.
     pub agents: BTreeMap<u32, Seen<AgentState>>,
@@ -123,6 +123,8 @@ pub struct Demand {
     pub tenants: Vec<Arc<str>>,
     /// Whether live counters are on screen (exit node read every 5 s instead of 30 s).
     pub live_counters: bool,
+    /// Somebody waits for everything: no part is spread over several cycles. What is in flight at a time stays bounded.
+    pub at_once: bool,
     /// The object whose details are open.
     pub focus: Option<ObjectId>,
 }

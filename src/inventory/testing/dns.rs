@@ -62,7 +62,7 @@ fn put(reading: &mut DnsReading, tenant: &str, mut zone: Zone, heads: &mut Vec<Z
         let Some(kind) = COMPARED.into_iter().find(|kind| *kind == set.kind) else { continue };
         let records: Vec<String> =
             set.records.iter().map(|r| r.content.to_string().trim_end_matches('.').to_owned()).collect();
-        reading.perimeter.insert((set.name.clone(), kind), Ok(answer(&records)));
+        reading.perimeter.insert((set.name.clone(), kind), Ok(answer(&records).into()));
     }
     let kinds = BTreeMap::from([
         ("TSIG-ALLOW-DNSUPDATE".to_owned(), vec![tenant.to_owned()]),
@@ -70,7 +70,7 @@ fn put(reading: &mut DnsReading, tenant: &str, mut zone: Zone, heads: &mut Vec<Z
     ]);
     let name = zone.head.name.clone();
     let soa = Answer { soa: Some((name.clone(), 2_026_112_907)), ..answer(&[]) };
-    reading.perimeter.insert((name.clone(), "SOA"), Ok(soa));
+    reading.perimeter.insert((name.clone(), "SOA"), Ok(soa.into()));
     reading.metadata.insert(name.clone(), Ok(Arc::new(ZoneMetadata { zone: name.clone(), kinds })));
     heads.push(zone.head.clone());
     reading.content.insert(name, Ok(Arc::new(zone)));
@@ -156,7 +156,7 @@ impl super::Sample {
 
     /// What the perimeter says.
     pub fn perimeter(&mut self, name: &str, kind: &'static str, answer: Answer) {
-        self.dns.perimeter.insert((Name::new(name), kind), Ok(answer));
+        self.dns.perimeter.insert((Name::new(name), kind), Ok(answer.into()));
     }
 
     /// A zone that is not on the server.

@@ -19,6 +19,7 @@ use super::entities::{Flows, Inventory};
 use super::readings::{BootReading, DnsReading, FwReading, PveReading, Readings, RegistryReading};
 use super::source::{GapKind, SourceError, SourceHealth, SourceId, Sources};
 use crate::backends::exit_node::model as exit;
+use crate::backends::proxmox::model::Resources;
 use crate::site::Site;
 use crate::site::model::{
     BootstrapSite, ExitNodeSite, NumberingPlan, PowerDnsMode, PowerDnsSite, ProxmoxSite, ResolversSite, SecretSource,
@@ -194,6 +195,11 @@ impl Sample {
         }
     }
 
+    /// The guest list, to be changed.
+    pub fn resources(&mut self) -> &mut Resources {
+        Arc::make_mut(self.pve.resources.as_mut().expect("resources"))
+    }
+
     /// Lets a source fail since ten minutes ago, with data from four minutes ago when `stale`.
     pub fn fail(&mut self, id: SourceId, kind: GapKind, text: &str, stale: bool) {
         let mut health = SourceHealth::starting(SignedDuration::from_secs(10), SignedDuration::from_secs(10), now());
@@ -241,11 +247,18 @@ impl Sample {
         self.of_these(Readings::default())
     }
 
+    /// Its readings with its sources and rates.
+    pub fn all_readings(&self) -> Readings {
+        self.with_sources(self.readings())
+    }
+
+    fn with_sources(&self, readings: Readings) -> Readings {
+        Readings { sources: self.sources.clone(), flows: Arc::new(self.flows.clone()), ..readings }
+    }
+
     /// Joins these readings with the sample's sources and rates.
     fn of_these(&self, readings: Readings) -> Arc<Inventory> {
-        let flows = Arc::new(self.flows.clone());
-        let readings = Readings { sources: self.sources.clone(), flows, ..readings };
-        Arc::new(super::join(&Arc::new(self.site.clone()), &readings, 1))
+        Arc::new(super::join(&Arc::new(self.site.clone()), &self.with_sources(readings), 1))
     }
 }
 

@@ -59,7 +59,7 @@ pub(super) fn reading(site: &Site, tenants: &[SampleTenant]) -> PveReading {
         }
     }
     reading.sdn = Ok(sdn);
-    reading.resources = Ok(resources);
+    reading.resources = Ok(Arc::new(resources));
     reading
 }
 
@@ -155,19 +155,19 @@ fn vm_of(
         onboot: true,
         nets: BTreeMap::from([(
             0,
-            pve::NetDevice {
+            Box::new(pve::NetDevice {
                 model: "virtio".into(),
                 mac: Some(mac),
                 bridge: Some(format!("{}0", head(name))),
                 firewall: false,
-            },
+            }),
         )]),
         ipconfigs: BTreeMap::from([(
             0,
-            pve::IpConfig {
+            Box::new(pve::IpConfig {
                 ip: Some(format!("{}/24", plan.workload_address(i, k32).expect("an address"))),
                 gateway: Some(plan.gateway(i).to_string()),
-            },
+            }),
         )]),
         nameserver: Some("10.20.50.1".into()),
         smbios_uuid: Some(format!("7655fca8-a5bd-4048-a6ff-{vmid:012}")),

@@ -97,7 +97,7 @@ fn marks_are_by_identity_and_pruned_with_a_word() {
     assert_eq!(state(&model, ListId::Workloads, Scope::All).marks.len(), 2);
     assert_eq!(commands::actions(&model).title, "2 workloads");
     let mut sample = Sample::healthy();
-    sample.pve.resources.as_mut().unwrap().vms.retain(|vm| vm.vmid != 2041);
+    sample.resources().vms.retain(|vm| vm.vmid != 2041);
     update(&mut model, Msg::Inventory(sample.join()));
     assert_eq!(state(&model, ListId::Workloads, Scope::All).marks, BTreeSet::from([ObjectId::Workload(2040)]));
     assert_eq!(said(&model), "1 marked row of Workloads is gone");
@@ -123,7 +123,7 @@ fn the_cursor_falls_to_the_nearest_row_that_is_left() {
     press(&mut model, "down down down");
     assert_eq!(model.selected(), Some(&ObjectId::Workload(2081)));
     let mut sample = Sample::healthy();
-    sample.pve.resources.as_mut().unwrap().vms.retain(|vm| vm.vmid != 2081);
+    sample.resources().vms.retain(|vm| vm.vmid != 2081);
     update(&mut model, Msg::Inventory(sample.join()));
     assert_eq!(model.selected(), Some(&ObjectId::Workload(2120)));
 }

@@ -105,7 +105,7 @@ fn pictures() -> Vec<Arc<Inventory>> {
     let mut stale = Sample::healthy();
     stale.fail(SourceId::Exit, GapKind::Denied, "sudo refused", true);
     let mut fewer = Sample::healthy();
-    fewer.pve.resources.as_mut().unwrap().vms.retain(|vm| vm.vmid % 3 != 0);
+    fewer.resources().vms.retain(|vm| vm.vmid % 3 != 0);
     vec![healthy(), stale.join(), fewer.join(), Sample::healthy().join_without_data()]
 }
 

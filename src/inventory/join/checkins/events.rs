@@ -8,7 +8,7 @@ use super::judge::{Case, same};
 use super::words;
 use crate::backends::bootstrap::{Refusal, Report, Token, TokenState};
 use crate::backends::proxmox::model::Task;
-use crate::inventory::{CheckInEvent, Class};
+use crate::inventory::{CheckInEvent, Class, Texts};
 use crate::text::clean;
 
 /// Events kept of one workload, the newest.
@@ -19,7 +19,7 @@ fn event(at: Timestamp, class: Class, what: impl Into<Arc<str>>, text: impl Into
 }
 
 /// All that is known to have happened.
-pub(super) fn of(case: &Case<'_>, tasks: &[Task]) -> Vec<CheckInEvent> {
+pub(super) fn of(case: &Case<'_>, tasks: &[Task], texts: &Texts) -> Vec<CheckInEvent> {
     let record = case.record;
     let mut out: Vec<CheckInEvent> = record.token.iter().flat_map(|t| token(case, t)).collect();
     let since = record.token.as_ref().map(|t| t.issued_at);
@@ -28,8 +28,10 @@ pub(super) fn of(case: &Case<'_>, tasks: &[Task]) -> Vec<CheckInEvent> {
     out.extend(record.reports.iter().map(|r| report(case, r)));
     out.extend(record.acknowledged_at.map(|at| event(at, Class::Info, "acknowledged", "somebody saw the refusals")));
     out.sort_by_key(|e| e.at);
-    out.drain(..out.len().saturating_sub(KEPT));
-    out
+    let newest = out.split_off(out.len().saturating_sub(KEPT));
+    let mut kept = Vec::with_capacity(newest.len());
+    kept.extend(newest.into_iter().map(|e| CheckInEvent { what: texts.of(e.what), text: texts.of(e.text), ..e }));
+    kept
 }
 
 fn token(case: &Case<'_>, token: &Token) -> Vec<CheckInEvent> {

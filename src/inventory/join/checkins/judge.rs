@@ -51,7 +51,7 @@ impl<'a> Machine<'a> {
 
     /// How long it has been running; `None` = it does not run, or that is not known.
     fn up(&self) -> Option<SignedDuration> {
-        let vm = self.vm.filter(|vm| self.fresh && vm.status == "running")?;
+        let vm = self.vm.filter(|vm| self.fresh && &*vm.status == "running")?;
         Some(self.read_at?.duration_since(vm.started_at?))
     }
 }
@@ -277,7 +277,7 @@ impl<'a> Case<'a> {
 
     fn waiting(&self) -> Option<Flag> {
         let issued = self.at.duration_since(self.record.token.as_ref()?.issued_at);
-        let stopped = self.machine.vm.is_some_and(|vm| self.machine.fresh && vm.status == "stopped");
+        let stopped = self.machine.vm.is_some_and(|vm| self.machine.fresh && &*vm.status == "stopped");
         match self.machine.up() {
             Some(up) if up > issued + MINUTE => Some(Flag::ColdStart),
             Some(up) if up >= PATIENCE && issued >= PATIENCE => Some(Flag::Late),

@@ -175,7 +175,7 @@ fn case<'a>(record: &'a Record, vm: Option<&'a Workload>) -> Case<'a> {
 
 /// Lets `eds/jobs` have started so many seconds ago.
 fn started(s: &mut Sample, seconds: u64) {
-    let vms = &mut s.pve.resources.as_mut().expect("resources").vms;
+    let vms = &mut s.resources().vms;
     vms.iter_mut().find(|vm| vm.vmid == 2081).expect("the VM").uptime_s = Some(seconds);
 }
 
@@ -198,7 +198,7 @@ fn a_machine_that_runs_and_says_nothing_is_late_after_ten_minutes() {
     assert_eq!(waiting(1260, 1320, |_| {}), late);
     assert_eq!(waiting(540, 1320, |_| {}), plain, "it has not run for ten minutes");
     let stopped = |s: &mut Sample| {
-        let vms = &mut s.pve.resources.as_mut().unwrap().vms;
+        let vms = &mut s.resources().vms;
         let vm = vms.iter_mut().find(|vm| vm.vmid == 2081).unwrap();
         (vm.status, vm.uptime_s) = ("stopped".into(), None);
     };
@@ -301,16 +301,16 @@ fn a_replaced_machine_is_not_judged_by_what_the_old_one_said() {
 #[test]
 fn a_record_without_a_machine_and_a_machine_without_a_record() {
     let mut s = Sample::healthy();
-    s.pve.resources.as_mut().unwrap().vms.retain(|vm| vm.vmid != 2081);
+    s.resources().vms.retain(|vm| vm.vmid != 2081);
     change(&mut s.boot, "eds", "jobs", |r| r.reports.truncate(1));
     let inv = s.join();
     assert_eq!(of(&inv), told(CheckInState::Applied, Class::Warning, "applied, no VM", "no VM of that name"));
     assert_eq!(row(&inv, "eds", "jobs").vmid, None);
     let mut s = Sample::healthy();
-    s.pve.resources.as_mut().unwrap().vms.retain(|vm| vm.vmid != 2081);
+    s.resources().vms.retain(|vm| vm.vmid != 2081);
     assert_eq!(of(&s.join()).0, CheckInState::Foreign, "nobody is there, and somebody reports");
     let mut s = Sample::healthy();
-    s.pve.resources.as_mut().unwrap().vms.retain(|vm| vm.vmid != 2081);
+    s.resources().vms.retain(|vm| vm.vmid != 2081);
     s.pve.guests_hidden = Some(Gap::new(GapKind::Denied, "VM.Audit"));
     assert_eq!(of(&s.join()).0, CheckInState::Applied, "hidden is not absent");
     let none = healthy();

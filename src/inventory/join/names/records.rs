@@ -107,7 +107,7 @@ impl Tenant<'_> {
             };
             let absent = if missing == Ok(true) { "no zone" } else { "absent" };
             let mark = held.as_ref().map_err(Clone::clone);
-            let mark = mark.and_then(|held| self.judged(due, right(key.1, due, held, absent)));
+            let mark = mark.and_then(|held| self.judged(due, self.right(key.1, due, held, absent)));
             marks.insert(key.clone(), mark.clone());
             rows.push(self.row(zone, key, (held, mark)));
         }
@@ -142,17 +142,17 @@ impl Tenant<'_> {
         let answer = self.dns.authority.get(key).cloned().unwrap_or_else(|| Err(Gap::not_read(key.0.as_str())))?;
         zones::known(&answer)?;
         let ttl = answer.left.filter(|_| !answer.records.is_empty()).map(i64::from);
-        Ok(Held { values: answer.records.iter().map(|r| (Arc::from(r.as_str()), false)).collect(), ttl })
+        Ok(Held { values: answer.records.iter().map(|r| (self.cx.text(r), false)).collect(), ttl })
     }
 
     fn set(&self, zone: &Name, set: &RrSet, marks: &mut Marks) -> RecordRow {
         let kind = COMPARED.into_iter().find(|kind| *kind == set.kind);
-        let values = set.records.iter().map(|r| (Arc::from(r.content.to_string()), r.disabled)).collect();
+        let values = set.records.iter().map(|r| (self.cx.text(r.content.to_string()), r.disabled)).collect();
         let held = Held { values, ttl: Some(set.ttl) };
         let due = kind.and_then(|kind| Some(((set.name.clone(), kind), self.dues.get(&(set.name.clone(), kind))?)));
         let mark = match due {
             Some((key, due)) => {
-                let mark = self.judged(due, right(key.1, due, &held, "absent"));
+                let mark = self.judged(due, self.right(key.1, due, &held, "absent"));
                 marks.insert(key, mark.clone());
                 mark
             }
@@ -160,7 +160,7 @@ impl Tenant<'_> {
         };
         match kind {
             Some(kind) => self.row(zone, &(set.name.clone(), kind), (Ok(held), mark)),
-            None => self.row_of(zone, (&set.name, &set.kind, None), (Ok(held), mark), not_compared()),
+            None => self.row_of(zone, (&set.name, &set.kind, None), (Ok(held), mark), self.not_compared()),
         }
     }
 
@@ -185,10 +185,10 @@ impl Tenant<'_> {
             _ => Vec::new(),
         };
         match (addresses.iter().any(orphan), &self.addresses) {
-            (true, _) => Mark::new(Class::Info, NO_VM),
+            (true, _) => self.cx.mark(Class::Info, NO_VM),
             // It may be a workload's own name.
-            (false, Err(gap)) if !addresses.is_empty() => Mark::new(Class::Unknown, gap.word()),
-            _ => Mark::new(Class::Info, "tenant's own"),
+            (false, Err(gap)) if !addresses.is_empty() => self.cx.mark(Class::Unknown, gap.word()),
+            _ => self.cx.mark(Class::Info, "tenant's own"),
         }
     }
 
@@ -202,23 +202,23 @@ impl Tenant<'_> {
         zone: &Name,
         (name, kind, due): (&Name, &str, Option<&Due>),
         (held, mark): (Seen<Held>, Seen<Mark>),
-        perimeter: Seen<Answer>,
+        perimeter: Seen<Arc<Answer>>,
     ) -> RecordRow {
-        let object = format!("{name} {kind}");
+        let object = || format!("{name} {kind}");
         let mut diffs = Vec::new();
         let (mut class, mut word): (Class, Arc<str>) = match &mark {
             Ok(mark) => (mark.class, Arc::clone(&mark.word)),
-            Err(gap) => (Class::Unknown, gap.word().into()),
+            Err(gap) => (Class::Unknown, self.cx.text(gap.word())),
         };
         if let (Ok(held), Some(due)) = (&held, due)
             && class >= Class::Differs
         {
-            diffs.push(diff(object.clone(), "content", due.values.join(", "), shown(held)));
+            diffs.push(diff(object(), "content", due.values.join(", "), shown(held)));
         }
         if let (Ok(held), Ok(answer)) = (&held, &perimeter) {
-            let said = compare(kind, held, answer);
+            let said = self.compare(kind, held, answer);
             if said.class >= Class::Differs {
-                diffs.push(diff(object, PERIMETER, shown(held), answer_words(answer)));
+                diffs.push(diff(object(), PERIMETER, shown(held), answer_words(answer)));
             }
             // That both servers say the same settles nothing about whose it is.
             let open = class == Class::Unknown || &*word == NO_VM;
@@ -228,19 +228,19 @@ impl Tenant<'_> {
             }
         }
         if let Some(gap) = self.dns.old.get(zone) {
-            (class, word) = (Class::Unknown, gap.word().into());
+            (class, word) = (Class::Unknown, self.cx.text(gap.word()));
         }
         if self.stale || class == Class::Unknown && held.is_ok() && self.cx.pve_stale().is_some() {
-            (class, word) = (Class::Unknown, "unknown".into());
+            (class, word) = (Class::Unknown, self.cx.text("unknown"));
         }
         let gap = held.as_ref().err().cloned();
         let (values, ttl) = held.map_or_else(|_| (Vec::new(), None), |held| (held.values, held.ttl));
         RecordRow {
             tenant: Some(Arc::clone(&self.seed.name)),
-            zone: zone.as_str().into(),
-            name: name.as_str().into(),
-            label: label(zone, name),
-            kind: kind.into(),
+            zone: zone.text(),
+            name: name.text(),
+            label: self.cx.text(label(zone, name)),
+            kind: self.cx.text(kind),
             values,
             ttl,
             gap,
@@ -251,15 +251,46 @@ impl Tenant<'_> {
             word,
         }
     }
+
+    fn not_compared(&self) -> Seen<Arc<Answer>> {
+        Err(self.cx.gap(GapKind::Off, "not asked: only addresses, aliases and pointers are compared"))
+    }
+
+    /// Whether the authority has what is due; `absent` says why not where nothing is there.
+    fn right(&self, kind: &str, due: &Due, held: &Held, absent: &'static str) -> Mark {
+        let (seen, wrong) = (served(kind, held), if kind == "PTR" { "wrong target" } else { "wrong address" });
+        let mut expected = due.values.clone();
+        expected.sort();
+        let (class, word) = match (held.values.is_empty(), seen.is_empty()) {
+            (true, _) => (Class::Fault, absent),
+            (_, true) => (Class::Fault, "disabled"),
+            _ if seen == expected => (Class::Fine, "right"),
+            _ if expected.iter().all(|value| seen.contains(value)) => (Class::Differs, "one too many"),
+            _ => (Class::Differs, wrong),
+        };
+        self.cx.mark(class, word)
+    }
+
+    /// What the perimeter says beside the authority. Why they differ is a diagnosis, not a reading.
+    fn compare(&self, kind: &str, held: &Held, answer: &Answer) -> Mark {
+        let mut said: Vec<String> = answer.records.iter().map(|value| plain(kind, value)).collect();
+        said.sort();
+        match answer.code.as_str() {
+            "NOERROR" | "NXDOMAIN" if said == served(kind, held) => self.cx.mark(Class::Fine, "same"),
+            "NOERROR" if said.is_empty() => self.cx.mark(Class::Differs, "FW empty"),
+            "NOERROR" => self.cx.mark(Class::Differs, "FW differs"),
+            code => self.cx.mark(Class::Differs, format!("FW {code}")),
+        }
+    }
 }
 
 const NO_VM: &str = "no VM";
 
 /// Owner within its zone.
-fn label(zone: &Name, name: &Name) -> Arc<str> {
+fn label<'a>(zone: &Name, name: &'a Name) -> &'a str {
     match name.below(zone) {
-        Some("") | None => "@".into(),
-        Some(label) => label.into(),
+        Some("") | None => "@",
+        Some(label) => label,
     }
 }
 
@@ -267,10 +298,6 @@ fn label(zone: &Name, name: &Name) -> Arc<str> {
 fn is_row(zone: &Name, set: &RrSet) -> bool {
     let apex = set.name == *zone && matches!(set.kind.as_str(), "SOA" | "NS");
     !apex && !set.records.is_empty()
-}
-
-fn not_compared() -> Seen<Answer> {
-    Err(Gap::new(GapKind::Off, "not asked: only addresses, aliases and pointers are compared"))
 }
 
 /// Contents in one form, so that they can be compared.
@@ -292,32 +319,6 @@ fn shown(held: &Held) -> String {
     let one = |(value, disabled): &(Arc<str>, bool)| format!("{value}{}", if *disabled { " (disabled)" } else { "" });
     let all: Vec<String> = held.values.iter().map(one).collect();
     if all.is_empty() { "–".to_owned() } else { all.join(", ") }
-}
-
-/// Whether the authority has what is due; `absent` says why not where nothing is there.
-fn right(kind: &str, due: &Due, held: &Held, absent: &'static str) -> Mark {
-    let (seen, wrong) = (served(kind, held), if kind == "PTR" { "wrong target" } else { "wrong address" });
-    let mut expected = due.values.clone();
-    expected.sort();
-    match (held.values.is_empty(), seen.is_empty()) {
-        (true, _) => Mark::new(Class::Fault, absent),
-        (_, true) => Mark::new(Class::Fault, "disabled"),
-        _ if seen == expected => Mark::new(Class::Fine, "right"),
-        _ if expected.iter().all(|value| seen.contains(value)) => Mark::new(Class::Differs, "one too many"),
-        _ => Mark::new(Class::Differs, wrong),
-    }
-}
-
-/// What the perimeter says beside the authority. Why they differ is a diagnosis, not a reading.
-fn compare(kind: &str, held: &Held, answer: &Answer) -> Mark {
-    let mut said: Vec<String> = answer.records.iter().map(|value| plain(kind, value)).collect();
-    said.sort();
-    match answer.code.as_str() {
-        "NOERROR" | "NXDOMAIN" if said == served(kind, held) => Mark::new(Class::Fine, "same"),
-        "NOERROR" if said.is_empty() => Mark::new(Class::Differs, "FW empty"),
-        "NOERROR" => Mark::new(Class::Differs, "FW differs"),
-        code => Mark::new(Class::Differs, format!("FW {code}")),
-    }
 }
 
 /// An answer in words.

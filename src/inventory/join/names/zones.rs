@@ -66,12 +66,12 @@ fn row(cx: &Cx<'_>, dns: &DnsReading, seed: Option<&Seed>, zone: &Name) -> ZoneR
     }
     ZoneRow {
         tenant: seed.map(|s| Arc::clone(&s.name)),
-        zone: zone.as_str().into(),
+        zone: zone.text(),
         exists: facts.exists,
         kind: facts.kind,
         serial: facts.serial,
         perimeter_serial: super::perimeter(cx, dns, &(zone.clone(), "SOA"))
-            .map(|answer| answer.soa.filter(|(owner, _)| owner == zone).map(|(_, serial)| serial)),
+            .map(|answer| answer.soa.as_ref().filter(|(owner, _)| owner == zone).map(|(_, serial)| *serial)),
         nameservers: facts.nameservers,
         keys: facts.keys,
         unsigned_updates: facts.unsigned,
@@ -226,7 +226,7 @@ fn by_queries(dns: &DnsReading, zone: &Name) -> Facts {
         _ => Gap::not_read("the zone"),
     };
     Facts {
-        exists: soa.as_ref().map_err(Clone::clone).and_then(is_served),
+        exists: soa.as_ref().map_err(Clone::clone).and_then(|a| is_served(&a)),
         kind: Err(off(Part::ZoneList)),
         serial: soa
             .as_ref()
