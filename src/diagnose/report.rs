@@ -7,7 +7,9 @@ use serde::Serialize;
 use super::evidence::Evidence;
 use super::facts::{Facts, Unreadable};
 use super::finding::{Finding, Key, Layer, Severity, Subject, Unknown};
-use super::rules::{self, Out, Said};
+use super::parts::Part;
+use super::path;
+use super::rules::{self, Out, Rule, Said};
 
 /// What a diagnosis says.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -135,7 +137,10 @@ fn passed(mut all: Vec<(&'static str, Subject)>) -> Vec<Passed> {
 fn grouped(all: Vec<Unknown>, facts: &Facts) -> Vec<Unknown> {
     let mut by_input: BTreeMap<String, Unknown> = BTreeMap::new();
     let unreadable = |u: &Unreadable| Unknown { missing: u.file.clone(), why: Some(u.why.clone()), ids: Vec::new() };
-    for unknown in all.into_iter().chain(facts.unreadable.iter().map(unreadable)) {
+    let not_awaited =
+        facts.given_up.iter().flat_map(|given_up| given_up.parts.iter().map(|part| not_awaited(part, &given_up.why)));
+    let unreadable = facts.unreadable.iter().map(unreadable);
+    for unknown in all.into_iter().chain(unreadable).chain(not_awaited) {
         let entry = by_input.entry(unknown.missing.clone()).or_insert_with(|| Unknown {
             missing: unknown.missing.clone(),
             why: None,
@@ -149,12 +154,31 @@ fn grouped(all: Vec<Unknown>, facts: &Facts) -> Vec<Unknown> {
     by_input.into_values().collect()
 }
 
+/// What hangs on a part of a check that nobody waited for.
+fn not_awaited(part: &Part, why: &str) -> Unknown {
+    let ids = path::awaiting(part).flat_map(|leg| leg.rules.iter().copied()).collect();
+    let missing = crate::text::clean(&format!("what {} had yet to answer", part.who())).into_owned();
+    Unknown { missing, why: Some(why.to_owned()), ids }
+}
+
 impl Report {
     /// What it says of one layer: its findings and their causes, and where something is unknown what access has to do
     /// with it.
     #[must_use]
-    pub fn within(mut self, layer: Layer) -> Self {
+    pub fn within(self, layer: Layer) -> Self {
+        self.among(layer, |rule| rule.layer == layer)
+    }
+
+    /// The same of the path: what any of its legs says belongs to it, whatever the layer.
+    #[must_use]
+    pub fn on_path(self) -> Self {
+        self.among(Layer::Egress, |rule| rule.layer == Layer::Egress || path::on_a_leg(rule.id))
+    }
+
+    /// What rules say that belong to it. What is missing counts where it is missing for a rule of `layer`.
+    fn among(mut self, layer: Layer, belongs: impl Fn(&Rule) -> bool) -> Self {
         let own = |id: &str| rules::rule(id).is_some_and(|rule| rule.layer == layer || rule.layer == Layer::Access);
+        let belongs = |id: &str| rules::rule(id).is_some_and(&belongs);
         self.unknown.retain_mut(|unknown| {
             // What could not be read has no ids, and is nobody's.
             let nobodys = unknown.ids.is_empty();
@@ -166,7 +190,7 @@ impl Report {
         let causes: BTreeMap<Key, Key> =
             self.findings.iter().filter_map(|f| Some((f.key(), f.caused_by.clone()?))).collect();
         for finding in &self.findings {
-            if finding.layer == layer || (explains && finding.layer == Layer::Access) {
+            if belongs(finding.id) || (explains && finding.layer == Layer::Access) {
                 let mut at = Some(finding.key());
                 while let Some(key) = at.filter(|key| kept.insert(key.clone())) {
                     at = causes.get(&key).cloned();
@@ -174,7 +198,7 @@ impl Report {
             }
         }
         self.findings.retain(|finding| kept.contains(&finding.key()));
-        self.passed.retain(|passed| rules::rule(passed.id).is_some_and(|rule| rule.layer == layer));
+        self.passed.retain(|passed| belongs(passed.id));
         self
     }
 

@@ -78,7 +78,11 @@ fn demand(model: &Model) -> Demand {
         out.tenants.retain(|t| *t != tenant);
         out.tenants.insert(0, tenant);
     }
-    out.live_counters = matches!(model.screen(), Screen::List { list: ListId::Vrfs | ListId::VrfFacts, .. });
+    out.live_counters = match model.screen() {
+        Screen::List { list: ListId::Vrfs | ListId::VrfFacts, .. } => true,
+        Screen::Diagnose { .. } => model.inquiry.as_ref().is_some_and(|i| i.has_path() && i.tenant.is_some()),
+        _ => false,
+    };
     if let Screen::Text { subject, .. } = model.screen() {
         out.focus = Some(subject.clone());
         if let ObjectId::Workload(vmid) = subject {

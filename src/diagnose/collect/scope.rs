@@ -150,6 +150,16 @@ impl Wanted {
         }
     }
 
+    /// What of `report` the check speaks of.
+    #[must_use]
+    pub fn narrowed(&self, report: Report) -> Report {
+        match (self.check, self.check.layer()) {
+            (Check::Egress, _) => report.on_path(),
+            (_, Some(layer)) => report.within(layer),
+            (_, None) => report,
+        }
+    }
+
     pub(super) fn has(&self, tenant: &str) -> bool {
         self.tenant.as_ref().is_none_or(|wanted| wanted == tenant)
     }
@@ -164,8 +174,8 @@ impl Wanted {
 pub fn report(evidence: &Evidence) -> Report {
     let report = Report::of(evidence);
     let asked = evidence.question.as_deref().and_then(Wanted::asked);
-    match asked.and_then(|wanted| wanted.check.layer()) {
-        Some(layer) => report.within(layer),
+    match asked {
+        Some(wanted) => wanted.narrowed(report),
         None => report,
     }
 }
