@@ -4,13 +4,21 @@ use std::path::Path;
 
 use super::args::Format;
 use super::{Code, Failure, findings};
-use crate::diagnose::collect::report;
+use crate::diagnose::Diagnosis;
+use crate::diagnose::collect::{Wanted, report};
 use crate::diagnose::evidence::load;
 
 /// Runs the verb.
 pub(super) fn run(dir: &Path, format: Format) -> Result<Code, Failure> {
     let evidence = load(dir).map_err(|e| Failure::usage(e.to_string(), e.help()))?;
-    findings::show(&mut std::io::stdout(), &report(&evidence), evidence.at(), format)
+    let at = evidence.at();
+    let asked = evidence.question.as_deref().and_then(Wanted::asked);
+    // What a check left is judged as the check judged it: of whom it was asked about.
+    let report = match asked {
+        Some(wanted) => Diagnosis::of(&wanted, evidence, Vec::new()).report,
+        None => report(&evidence),
+    };
+    findings::show(&mut std::io::stdout(), &report, at, format)
 }
 
 #[cfg(test)]

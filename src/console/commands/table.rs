@@ -143,6 +143,15 @@ pub static COMMANDS: &[Command] = &[
     .taking(&[may("DIR", ArgKind::Text)]),
     look(
         Group::Here,
+        "flows",
+        "tracked flows",
+        "Lists connections that the exit nodes track for the tenant whose path is on screen, with their state, where they are \
+         translated to, and whether an answer came.",
+        can::flows,
+        evidence::flows,
+    ),
+    look(
+        Group::Here,
         "search",
         "search",
         "Goes to the next line of the text that holds what is typed; capitals do not count.",

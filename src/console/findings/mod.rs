@@ -2,6 +2,7 @@
 //! tenant's egress.
 
 mod evidence;
+mod flows;
 mod inquiry;
 mod legs;
 mod markdown;
@@ -15,6 +16,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 pub use evidence::{Line, Origin, Spelt, find, items_of, lines, origin, origin_short, spelt, values};
+pub use flows::tracked;
 pub use inquiry::{Came, Found, Inquiry};
 pub use legs::{OnNode, Row};
 pub use markdown::{markdown, of_finding};

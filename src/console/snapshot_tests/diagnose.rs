@@ -6,6 +6,7 @@ use std::time::Duration;
 use jiff::SignedDuration;
 
 use super::*;
+use crate::backends::exit_node::model::{Tracked, TrackedFlow};
 use crate::console::findings;
 use crate::diagnose::collect::{Check, Wanted};
 use crate::diagnose::evidence::{Evidence, Item, Kind};
@@ -18,10 +19,29 @@ use crate::diagnose::{Diagnosis, Report};
 const TOOK: Duration = Duration::from_millis(1900);
 
 fn asking(size: (u16, u16), check: Check) -> Model {
-    let mut model = tenants(testing::healthy(), size);
+    let mut inv = testing::healthy();
+    for vrf in Arc::make_mut(&mut inv).vrfs.iter_mut().filter(|vrf| &*vrf.tenant == "eds") {
+        vrf.tracked = Some(Ok(tracked()));
+    }
+    let mut model = tenants(inv, size);
     findings::ask(&mut model, check, Some("eds".into()));
     update(&mut model, Msg::Now(testing::now() + SignedDuration::from_secs(2)));
     model
+}
+
+fn tracked() -> Tracked {
+    let flow = |state: Option<&str>, sport, unreplied| TrackedFlow {
+        protocol: if state.is_some() { "tcp" } else { "udp" }.to_owned(),
+        state: state.map(str::to_owned),
+        src: [10, 20, 130, 10].into(),
+        sport: Some(sport),
+        dst: [192, 0, 2, 80].into(),
+        dport: Some(443),
+        reply_dst: [10, 20, 50, 22].into(),
+        unreplied,
+    };
+    let listed = vec![flow(Some("ESTABLISHED"), 50410, false), flow(None, 40001, true)];
+    Tracked { total: 12, unreplied: 3, listed }
 }
 
 fn come(mut model: Model, report: Report) -> Model {
@@ -163,6 +183,9 @@ fn what_a_leg_rests_on_in_full() {
         check(&model, "diagnose", "evidence");
         update::run_line(&mut model, "save-bundle");
         check(&model, "diagnose", "save");
+        let mut model = come(asking(size, Check::Egress), broken());
+        update::run_line(&mut model, "flows");
+        check(&model, "diagnose", "flows");
     }
 }
 

@@ -123,6 +123,8 @@ pub struct Demand {
     pub tenants: Vec<Arc<str>>,
     /// Whether live counters are on screen (exit node read every 5 s instead of 30 s).
     pub live_counters: bool,
+    /// Prefixes whose tracked flows are on screen, at most [`MAX_FLOWS`](crate::backends::exit_node::helper::MAX_FLOWS).
+    pub flows: Vec<ipnet::Ipv4Net>,
     /// The object whose details are open.
     pub focus: Option<ObjectId>,
 }

@@ -15,6 +15,13 @@ pub(in super::super) fn open(model: &mut Model) {
     nav::push(model, Screen::Evidence { spot, lines, search: String::new(), scroll: 0 });
 }
 
+/// Lists the flows of the tenant whose path is on screen, as they are at this moment.
+pub(in super::super) fn flows(model: &mut Model, _: &Call<'_>) -> Vec<Effect> {
+    let Some((lines, spot)) = findings::tracked(model).zip(findings::spot(model)) else { return Vec::new() };
+    nav::push(model, Screen::Evidence { spot, lines: lines.into(), search: String::new(), scroll: 0 });
+    Vec::new()
+}
+
 pub(in super::super) fn search(model: &mut Model, call: &Call<'_>) -> Vec<Effect> {
     let Screen::Evidence { search, scroll, .. } = model.screen() else { return Vec::new() };
     let before = (search.clone(), *scroll);

@@ -20,13 +20,29 @@ fn row(canvas: &Canvas<'_>, ctx: &Ctx<'_>, vrf: &Vrf, width: u16) -> Row {
     let mut out = vec![Bit::muted(format!("  now on {node}  "))];
     match &vrf.flow {
         Ok(flow) => {
-            let rate = flow.per_second.map_or_else(|| "SNAT".to_owned(), |rate| format!("SNAT {} new/s", format::rate(rate)));
+            let rate =
+                flow.per_second.map_or_else(|| "SNAT".to_owned(), |rate| format!("SNAT {} new/s", format::rate(rate)));
             out.extend([Bit::text(rate), Bit::text(" "), Bit::text(format::trend(&flow.history))]);
             out.push(Bit::muted(format!(" {} so far", format::count(flow.total))));
         }
         Err(gap) => {
             out.extend([Bit::text("SNAT "), canvas.glyph(Class::Unknown), Bit::text(format!(" {}", gap.word()))])
         }
+    }
+    match &vrf.tracked {
+        Some(Ok(tracked)) => {
+            out.push(Bit::text(format!(
+                " · {} tracked",
+                format::plural(usize::try_from(tracked.total).unwrap_or(usize::MAX), "flow")
+            )));
+            let key = ctx.key("flows");
+            let key = if key.is_empty() { String::new() } else { format!(", {key} lists them") };
+            out.push(Bit::text(format!(", {} unanswered{key}", format::count(tracked.unreplied))));
+        }
+        Some(Err(gap)) => {
+            out.extend([Bit::text(" · flows "), canvas.glyph(Class::Unknown), Bit::text(format!(" {}", gap.word()))])
+        }
+        None => {}
     }
     let note = Bit::muted(" · activity, not health");
     if canvas.bits_width(&out) + canvas.width(&note.text) <= width {

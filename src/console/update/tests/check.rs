@@ -357,6 +357,25 @@ fn a_bundle_is_asked_for_kept_and_listed() {
 }
 
 #[test]
+fn counters_and_flows_of_the_tenant_are_read_while_its_path_is_on_screen() {
+    let mut m = given((120, 40));
+    let demand = |m: &mut Model| {
+        let effects = draw(m);
+        effects.into_iter().find_map(|effect| if let Effect::Demand(demand) = effect { Some(demand) } else { None })
+    };
+    demand(&mut m);
+    line(&mut m, "check egress eds");
+    let asked = demand(&mut m).unwrap();
+    let flows: Vec<String> = asked.flows.iter().map(ToString::to_string).collect();
+    assert!(asked.live_counters && flows == ["10.20.130.0/24"], "{asked:?}");
+    press(&mut m, "F");
+    assert!(matches!(m.screen(), Screen::Diagnose { .. }) && said(&m).contains("has counted"), "{}", said(&m));
+    press(&mut m, "g t");
+    let after = demand(&mut m).unwrap();
+    assert!(!after.live_counters && after.flows.is_empty());
+}
+
+#[test]
 fn a_numbered_step_copies_its_command_and_says_what_has_none() {
     let mut m = given((120, 40));
     line(&mut m, "check egress eds");
