@@ -38,6 +38,9 @@ pub fn on_a_leg(id: &str) -> bool {
     LEGS.iter().any(|leg| leg.rules.contains(&id))
 }
 
+/// The leg of translation, by its name.
+pub const TRANSLATION: &str = "SNAT rule";
+
 /// From the workload outwards; the first that is broken explains those behind it.
 pub static LEGS: [Leg; 12] = [
     Leg {
@@ -105,7 +108,7 @@ pub static LEGS: [Leg; 12] = [
         rules: &["management-leak", "uplink-down", "exit-local-routing"],
     },
     Leg {
-        name: "SNAT rule",
+        name: TRANSLATION,
         awaits: &[Fabric, Tried],
         misses: "",
         place: "exit node",

@@ -89,7 +89,7 @@ fn a_fault_that_comes_while_the_screen_is_open_changes_the_headline() {
     pty.wait_for("no fault found");
     assert!(leg(&pty, "5 default route").contains("via 10.20.50.1 dev vmbr0.50"), "{}", pty.text());
     // What goes on now stands beside, and says what it is.
-    pty.wait_for("tracked");
+    pty.wait_for("unanswered");
     assert!(pty.text().contains("activity, not health"), "{}", pty.text());
     lab.fault_on("snat-missing@eds").unwrap();
     pty.press("r", "SNAT is asked for by tenant eds");

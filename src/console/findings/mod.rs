@@ -31,10 +31,10 @@ use super::model::{Model, Screen, Spot};
 use super::msg::{Effect, Notice};
 use super::nav;
 use super::resolve::{Probe, conclude, remember};
+use crate::diagnose::Diagnosis;
 use crate::diagnose::collect::Check;
 use crate::diagnose::finding::Finding;
-use crate::diagnose::path::Path;
-use crate::diagnose::{Diagnosis, path};
+use crate::diagnose::path::{Path, State};
 use crate::inventory::{Class, ObjectId};
 
 /// What the last check of a tenant's egress came to.
@@ -162,7 +162,7 @@ fn spots(inquiry: &Inquiry) -> Vec<Spot> {
 }
 
 /// What is under the cursor: on a screen about one thing that thing, else where the cursor was put, else the first
-/// broken leg, else the first of all.
+/// leg that is broken, unknown or weak, else the first of all.
 #[must_use]
 pub fn spot(model: &Model) -> Option<Spot> {
     let inquiry = model.inquiry.as_ref()?;
@@ -173,8 +173,12 @@ pub fn spot(model: &Model) -> Option<Spot> {
         _ => return None,
     };
     let spots = spots(inquiry);
-    let broken = || inquiry.broken().map(|number| Spot::Leg(number - 1));
-    put.filter(|put| spots.contains(put)).or_else(broken).or_else(|| spots.first().cloned())
+    let first = || {
+        let legs = inquiry.legs();
+        let of = |state| legs.iter().find(|row| row.state == state).map(|row| Spot::Leg(row.number - 1));
+        of(State::Fail).or_else(|| of(State::Unknown)).or_else(|| of(State::Weak))
+    };
+    put.filter(|put| spots.contains(put)).or_else(first).or_else(|| spots.first().cloned())
 }
 
 /// The finding that `spot` is about: itself, or the first one of the leg.
@@ -216,15 +220,6 @@ pub fn text(model: &Model) -> Option<String> {
         Screen::Finding { .. } => selected(model).map(|f| of_finding(f, model.look.glyphs)),
         Screen::Evidence { spot, .. } => Some(evidence::text(&lines(inquiry, spot, model.look.glyphs))),
         _ => markdown(inquiry, model.look.glyphs),
-    }
-}
-
-/// The leg at `spot`, by its name.
-#[must_use]
-pub fn leg_at(spot: &Spot) -> Option<&'static path::Leg> {
-    match spot {
-        Spot::Leg(at) => path::LEGS.get(*at),
-        Spot::Finding(_) => None,
     }
 }
 

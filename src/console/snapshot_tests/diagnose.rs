@@ -14,7 +14,7 @@ use crate::diagnose::finding::{Finding, Layer, Severity, Subject, Unknown};
 use crate::diagnose::parts::Part;
 use crate::diagnose::path::LEGS;
 use crate::diagnose::report::Passed;
-use crate::diagnose::{Diagnosis, Report};
+use crate::diagnose::{Diagnosis, OneNode, Report};
 
 const TOOK: Duration = Duration::from_millis(1900);
 
@@ -171,6 +171,32 @@ fn legs_that_came_and_legs_that_are_awaited() {
         let diagnosis = Arc::new(Diagnosis { open, ..judged(&model, broken()) });
         update(&mut model, Msg::Checking { id: 1, diagnosis, took: TOOK });
         check(&model, "diagnose", "coming");
+    }
+}
+
+#[test]
+fn legs_on_two_exit_nodes() {
+    for size in [COMPACT, DESIGN] {
+        let model = asking(size, Check::Egress);
+        let node = |name: &str, primary, whole, seen: &[(&'static str, &str)]| OneNode {
+            name: name.into(),
+            primary,
+            whole,
+            open: Vec::new(),
+            seen: seen.iter().map(|(leg, text)| (*leg, (*text).to_owned())).collect(),
+        };
+        let gone = finding("snat-missing", zone(), "SNAT is asked for by tenant eds, and hv03 has no rule for it.")
+            .fact("snat.rule", "hv03/eds", "none")
+            .next("apply-sdn", 3, "look at the dry run, then apply SDN");
+        let lacks = Report { findings: vec![gone], ..passing(&["snat-missing"]) };
+        let nodes = vec![
+            node("hv02", true, passing(&[]), &[("SNAT rule", "to 10.20.50.22 by vmbr0.50, 1 rule")]),
+            node("hv03", false, lacks.clone(), &[]),
+        ];
+        let diagnosis = Ok(Arc::new(Diagnosis { nodes, ..judged(&model, lacks) }));
+        let mut model = model;
+        update(&mut model, Msg::Checked { id: 1, diagnosis, took: TOOK });
+        check(&model, "diagnose", "two-nodes");
     }
 }
 

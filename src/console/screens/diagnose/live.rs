@@ -16,37 +16,30 @@ pub(super) fn rows(canvas: &Canvas<'_>, ctx: &Ctx<'_>, inquiry: &Inquiry, width:
 }
 
 fn row(canvas: &Canvas<'_>, ctx: &Ctx<'_>, vrf: &Vrf, width: u16) -> Row {
-    let node = ctx.inv().site.short_name(&vrf.node).to_owned();
-    let mut out = vec![Bit::muted(format!("  now on {node}  "))];
+    let wide = width >= super::WIDE;
+    let unknown = |word: &str| [canvas.glyph(Class::Unknown), Bit::text(format!(" {word}"))];
+    let mut out = vec![Bit::muted(format!("  now on {}  ", ctx.inv().site.short_name(&vrf.node))), Bit::text("SNAT ")];
     match &vrf.flow {
         Ok(flow) => {
-            let rate =
-                flow.per_second.map_or_else(|| "SNAT".to_owned(), |rate| format!("SNAT {} new/s", format::rate(rate)));
-            out.extend([Bit::text(rate), Bit::text(" "), Bit::text(format::trend(&flow.history))]);
-            out.push(Bit::muted(format!(" {} so far", format::count(flow.total))));
+            out.extend(flow.per_second.map(|rate| Bit::text(format!("{} new/s ", format::rate(rate)))));
+            out.push(Bit::text(format::trend(&flow.history)));
+            out.extend(wide.then(|| Bit::muted(format!(" {} so far", format::count(flow.total)))));
         }
-        Err(gap) => {
-            out.extend([Bit::text("SNAT "), canvas.glyph(Class::Unknown), Bit::text(format!(" {}", gap.word()))])
-        }
+        Err(gap) => out.extend(unknown(gap.word())),
     }
     match &vrf.tracked {
         Some(Ok(tracked)) => {
-            out.push(Bit::text(format!(
-                " · {} tracked",
-                format::plural(usize::try_from(tracked.total).unwrap_or(usize::MAX), "flow")
-            )));
+            let (total, silent) = (format::count(tracked.total), format::count(tracked.unreplied));
+            out.push(Bit::text(format!(" · {total} flows, {silent} unanswered")));
             let key = ctx.key("flows");
-            let key = if key.is_empty() { String::new() } else { format!(", {key} lists them") };
-            out.push(Bit::text(format!(", {} unanswered{key}", format::count(tracked.unreplied))));
+            out.extend((wide && !key.is_empty()).then(|| Bit::muted(format!(" ({key} lists them)"))));
         }
         Some(Err(gap)) => {
-            out.extend([Bit::text(" · flows "), canvas.glyph(Class::Unknown), Bit::text(format!(" {}", gap.word()))])
+            out.push(Bit::text(" · flows "));
+            out.extend(unknown(gap.word()));
         }
         None => {}
     }
-    let note = Bit::muted(" · activity, not health");
-    if canvas.bits_width(&out) + canvas.width(&note.text) <= width {
-        out.push(note);
-    }
+    out.push(Bit::muted(if wide { " · activity, not health" } else { " · activity" }));
     out
 }
