@@ -114,11 +114,11 @@ pub enum Screen {
         /// First line shown.
         scroll: usize,
     },
-    /// What was read for a leg or a finding of it.
+    /// What was read for a leg or a finding of it; or the flows of its tenant.
     Evidence {
-        /// Which.
-        spot: Spot,
-        /// Its lines, made when it was opened.
+        /// Of what; `None` = the flows.
+        spot: Option<Spot>,
+        /// Its lines, made when it was opened and when more came.
         lines: Arc<[Line]>,
         /// What was searched for; empty = nothing.
         search: String,

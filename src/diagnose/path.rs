@@ -38,9 +38,6 @@ pub fn on_a_leg(id: &str) -> bool {
     LEGS.iter().any(|leg| leg.rules.contains(&id))
 }
 
-/// The leg of translation, by its name.
-pub const TRANSLATION: &str = "SNAT rule";
-
 /// From the workload outwards; the first that is broken explains those behind it.
 pub static LEGS: [Leg; 12] = [
     Leg {
@@ -108,7 +105,7 @@ pub static LEGS: [Leg; 12] = [
         rules: &["management-leak", "uplink-down", "exit-local-routing"],
     },
     Leg {
-        name: TRANSLATION,
+        name: "SNAT rule",
         awaits: &[Fabric, Tried],
         misses: "",
         place: "exit node",
@@ -290,10 +287,13 @@ impl<'r> Path<'r> {
     }
 }
 
+/// Tells whose something is.
+type Of<'a, T> = &'a dyn Fn(&T) -> Whose;
+
 fn judge<'r>(
     leg: &'static Leg,
     report: &'r Report,
-    (found, about): (&dyn Fn(&Finding) -> Whose, &dyn Fn(&Subject) -> Whose),
+    (found, about): (Of<'_, Finding>, Of<'_, Subject>),
     open: &'r [Part],
 ) -> Judged<'r> {
     let loud = |f: &&Finding| leg.rules.contains(&f.id) && f.severity > Severity::Info;

@@ -136,7 +136,7 @@ fn the_evidence_is_read_searched_and_kept_and_says_the_same_again() {
     let (home, runtime) = (Home::new(), Runtime::new().unwrap());
     let lab = lab(&runtime, &["snat-missing@eds"]);
     let mut pty = checked(&home, &lab);
-    pty.wait_for("SNAT is asked for by tenant eds");
+    pty.wait_for("Found at leg 7 of 12");
     pty.press("\r", "evidence 1 of");
     pty.wait_for("snat.rule");
     pty.press("/", "as before");
@@ -145,7 +145,8 @@ fn the_evidence_is_read_searched_and_kept_and_says_the_same_again() {
     pty.press("\x1b", "Path · eds → internet");
     let kept = home.path("kept");
     pty.press("S", "bundles/egress-eds-");
-    pty.press("\x1b", "Path · eds → internet");
+    pty.send(b"\x1b");
+    pty.wait_gone("Save the evidence");
     pty.press(&format!(":save-bundle {}\r", kept.display()), "kept in");
     pty.press("ga", "save ");
     leave(pty);

@@ -88,7 +88,19 @@ pub fn came(model: &mut Model, id: u64, diagnosis: Arc<Diagnosis>, took: Duratio
     let at = model.now;
     if let Some(inquiry) = model.inquiry.as_mut().filter(|i| i.id == id && i.is_open()) {
         inquiry.found = Some(Found { diagnosis, at, took });
+        reopen(model);
     }
+}
+
+/// Evidence that is open shows what has come since.
+fn reopen(model: &mut Model) {
+    let glyphs = model.look.glyphs;
+    let (Some(Screen::Evidence { spot: Some(spot), lines, .. }), Some(inquiry)) =
+        (model.stack.last_mut(), &model.inquiry)
+    else {
+        return;
+    };
+    *lines = self::lines(inquiry, spot, glyphs).into();
 }
 
 /// Takes in what a check came to in the end; that of an older one is dropped.
@@ -112,6 +124,7 @@ pub fn checked(model: &mut Model, id: u64, came: Result<Arc<Diagnosis>, String>,
     if !matches!(model.screen(), Screen::Diagnose { .. } | Screen::Finding { .. } | Screen::Evidence { .. }) {
         model.say(Notice { class, text: format!("{name}: {text}") });
     }
+    reopen(model);
     if let Ok(diagnosis) = came {
         note(model, &diagnosis, at);
     }
@@ -158,7 +171,8 @@ pub fn of_row(model: &Model) -> Result<(Check, Option<Arc<str>>), String> {
 /// Where the cursor can be: the legs, then the findings.
 fn spots(inquiry: &Inquiry) -> Vec<Spot> {
     let legs = (0..inquiry.leg_count()).map(Spot::Leg);
-    legs.chain(inquiry.findings().into_iter().map(|f| Spot::Finding(f.key()))).collect()
+    let findings = if inquiry.is_open() { Vec::new() } else { inquiry.findings() };
+    legs.chain(findings.into_iter().map(|f| Spot::Finding(f.key()))).collect()
 }
 
 /// What is under the cursor: on a screen about one thing that thing, else where the cursor was put, else the first
@@ -169,7 +183,7 @@ pub fn spot(model: &Model) -> Option<Spot> {
     let put = match model.screen() {
         Screen::Diagnose { cursor, .. } => cursor.clone(),
         Screen::Finding { key, .. } => return Some(Spot::Finding(key.clone()?)),
-        Screen::Evidence { spot, .. } => return Some(spot.clone()),
+        Screen::Evidence { spot, .. } => return spot.clone(),
         _ => return None,
     };
     let spots = spots(inquiry);
@@ -218,7 +232,7 @@ pub fn text(model: &Model) -> Option<String> {
     match model.screen() {
         Screen::Finding { json: true, .. } => Some(super::describe::plain(&sheet(model))),
         Screen::Finding { .. } => selected(model).map(|f| of_finding(f, model.look.glyphs)),
-        Screen::Evidence { spot, .. } => Some(evidence::text(&lines(inquiry, spot, model.look.glyphs))),
+        Screen::Evidence { lines, .. } => Some(evidence::text(lines)),
         _ => markdown(inquiry, model.look.glyphs),
     }
 }

@@ -158,11 +158,13 @@ impl Page<'_, '_> {
             rows.extend((1..).zip(&crate::diagnose::path::LEGS).map(|(n, leg)| self.waiting(n, leg)));
         }
         let Some(diagnosis) = self.inquiry.diagnosis() else { return (rows, cursor) };
-        let shown = self.inquiry.findings();
-        if !shown.is_empty() || !self.inquiry.is_open() {
-            rows.push(self.rule(&format!("findings · {}", shown.len()), diagnosis.others));
+        // What is found before all has come may be taken back: it is told leg by leg, and in full at the end.
+        if self.inquiry.is_open() {
+            return (rows, cursor);
         }
-        if shown.is_empty() && diagnosis.report.unknown.is_empty() && !self.inquiry.is_open() {
+        let shown = self.inquiry.findings();
+        rows.push(self.rule(&format!("findings · {}", shown.len()), diagnosis.others));
+        if shown.is_empty() && diagnosis.report.unknown.is_empty() {
             rows.push(vec![Bit::muted("   Nothing was found.")]);
         }
         for finding in shown {
@@ -173,8 +175,7 @@ impl Page<'_, '_> {
                 cursor = Some((first, rows.len() - 1));
             }
         }
-        // While something is awaited, it is what is missing.
-        if !diagnosis.report.unknown.is_empty() && !self.inquiry.is_open() {
+        if !diagnosis.report.unknown.is_empty() {
             rows.push(self.rule(&format!("unknown · {}", diagnosis.report.unknown.len()), 0));
             rows.extend(diagnosis.report.unknown.iter().flat_map(|u| self.unknown(u)));
         }

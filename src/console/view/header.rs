@@ -150,8 +150,9 @@ fn path(model: &Model) -> Vec<String> {
         Screen::Diagnose { .. } => diagnose(model),
         Screen::Evidence { spot, .. } => {
             let of = match spot {
-                Spot::Leg(at) => format!("leg {}", at + 1),
-                Spot::Finding((id, _)) => (*id).to_owned(),
+                Some(Spot::Leg(at)) => format!("leg {}", at + 1),
+                Some(Spot::Finding((id, _))) => (*id).to_owned(),
+                None => "flows".to_owned(),
             };
             diagnose(model).into_iter().chain([of]).collect()
         }
@@ -181,7 +182,7 @@ fn diagnose(model: &Model) -> Vec<String> {
 
 /// What a check found; nothing before it did.
 fn of_check(canvas: &Canvas<'_>, inquiry: &Inquiry) -> Vec<Bit> {
-    let Some(diagnosis) = inquiry.diagnosis() else { return Vec::new() };
+    let Some(diagnosis) = inquiry.diagnosis().filter(|_| !inquiry.is_open()) else { return Vec::new() };
     let (faults, warnings) = (inquiry.count(Severity::Fault), inquiry.count(Severity::Warning));
     let not_run = inquiry.legs_of(State::NotRun);
     let mut out = match faults {

@@ -4,23 +4,21 @@ use tui_input::Input as Field;
 
 use crate::console::commands::Call;
 use crate::console::findings;
-use crate::console::model::{Model, Overlay, Screen, Spot};
+use crate::console::model::{Model, Overlay, Screen};
 use crate::console::msg::{Effect, Notice};
 use crate::console::nav;
-use crate::diagnose::path::{LEGS, TRANSLATION};
 
 /// Opens what was read for what is under the cursor.
 pub(in super::super) fn open(model: &mut Model) {
     let Some((inquiry, spot)) = model.inquiry.as_ref().zip(findings::spot(model)) else { return };
     let lines = findings::lines(inquiry, &spot, model.look.glyphs).into();
-    nav::push(model, Screen::Evidence { spot, lines, search: String::new(), scroll: 0 });
+    nav::push(model, Screen::Evidence { spot: Some(spot), lines, search: String::new(), scroll: 0 });
 }
 
 /// Lists the flows of the tenant whose path is on screen, as they are at this moment.
 pub(in super::super) fn flows(model: &mut Model, _: &Call<'_>) -> Vec<Effect> {
     let Some(lines) = findings::tracked(model) else { return Vec::new() };
-    let spot = Spot::Leg(LEGS.iter().position(|leg| leg.name == TRANSLATION).unwrap_or(0));
-    nav::push(model, Screen::Evidence { spot, lines: lines.into(), search: String::new(), scroll: 0 });
+    nav::push(model, Screen::Evidence { spot: None, lines: lines.into(), search: String::new(), scroll: 0 });
     Vec::new()
 }
 

@@ -60,7 +60,7 @@ pub(in super::super) fn data(model: &mut Model, _: &Call<'_>) -> Vec<Effect> {
             nav::push(model, Screen::Finding { key: None, json: true, scroll: 0 });
             return Vec::new();
         }
-        Some(Screen::Evidence { spot: Spot::Finding(key), .. }) => {
+        Some(Screen::Evidence { spot: Some(Spot::Finding(key)), .. }) => {
             let key = Some(key.clone());
             nav::push(model, Screen::Finding { key, json: true, scroll: 0 });
             return Vec::new();

@@ -220,7 +220,9 @@ fn enter_opens_the_evidence_under_the_cursor_and_esc_comes_back_to_it() {
     let Spot::Finding((id, _)) = at(&m) else { panic!("{:?}", at(&m)) };
     assert_eq!(id, "gateway-unreachable", "findings come after the legs");
     press(&mut m, "enter");
-    let Screen::Evidence { spot: Spot::Finding((id, _)), lines, .. } = m.screen() else { panic!("{:?}", m.screen()) };
+    let Screen::Evidence { spot: Some(Spot::Finding((id, _))), lines, .. } = m.screen() else {
+        panic!("{:?}", m.screen())
+    };
     assert_eq!(*id, "gateway-unreachable");
     assert!(lines[0].plain().contains("gateway-unreachable of eds"), "{lines:?}");
     press(&mut m, "y");
@@ -314,8 +316,19 @@ fn legs_come_one_by_one_and_what_is_awaited_says_so() {
     assert_eq!(sentence.0, Class::Progress, "a fault of a leg that is still asked is not told yet: {sentence:?}");
     assert!(sentence.1.contains("probes on hv02, the firewall"), "{sentence:?}");
     assert!(m.verdicts.is_empty() && m.probes[0].result.is_none(), "not before the end");
+    press(&mut m, "j");
+    press(&mut m, "enter");
+    let first = |m: &Model| match m.screen() {
+        Screen::Evidence { lines, .. } => lines[0].plain(),
+        other => panic!("{other:?}"),
+    };
+    let before = first(&m);
     come(&mut m, 1, broken());
     assert_eq!(inquiry(&m).headline().unwrap().id, "snat-missing");
+    press(&mut m, "esc");
+    assert_eq!(at(&m), Spot::Leg(1), "the cursor stays where it was put");
+    press(&mut m, "enter");
+    assert!(before.starts_with("leg 2") && first(&m).starts_with("leg 2"), "{before}");
 }
 
 #[test]
