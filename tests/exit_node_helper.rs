@@ -285,7 +285,10 @@ async fn other_ends_are_told_apart() {
     );
     assert!(matches!(answer("", 0).await, Error::NoFrame { code, .. } if code == "0"));
     assert!(matches!(answer("", 127).await, Error::NoShell { .. }));
-    assert!(matches!(answer("%%deevnet-exit-node 1 2\\nmeta zero\\n\\n", 0).await, Error::Damaged { .. }));
+    assert!(matches!(
+        answer(&format!("%%deevnet-exit-node 1 {}\\nmeta zero\\n\\n", helper::VERSION), 0).await,
+        Error::Damaged { .. }
+    ));
     let missing = read(&["/nonexistent/program"]).await.unwrap_err();
     assert!(matches!(missing, Error::CommandMissing { .. }), "{missing:?}");
     let empty = read(&[]).await.unwrap_err();
@@ -393,4 +396,28 @@ async fn what_a_killed_run_left_is_removed_and_nothing_else() {
     read.unwrap();
     assert_eq!(left, [false, true, true, true, true], "old and ours alone: another form, a link, a fresh one stay");
     assert_eq!(fs::read_to_string(kept.path().join("file")).unwrap(), "kept", "no link is followed");
+}
+
+#[tokio::test]
+async fn flows_are_counted_whole_and_listed_in_part() {
+    let line = "tcp 6 100 SYN_SENT src=10.20.129.10 dst=192.0.2.80 sport=$n dport=443 $mark src=192.0.2.80 \
+                dst=10.20.50.22 sport=443 dport=$n mark=0 use=1";
+    let script = format!(
+        "[ \"$*\" = '-L -s 10.20.129.0/24' ] || exit 9\nmark='[UNREPLIED]'\nn=0\nwhile [ $n -lt 300 ]; do n=$((n + 1)); \
+         [ $n -gt 40 ] && mark=; echo \"{line}\"; done"
+    );
+    let dir = fakes(&[("conntrack", &script), ("id", "echo 0")]);
+    let prefixes: Vec<ipnet::Ipv4Net> = ["10.20.129.7/24", "10.20.130.0/24"].map(|net| net.parse().unwrap()).into();
+    let reading = client(&["env", &path_with(&dir)]).read_with_flows(DEADLINE, &prefixes).await.unwrap();
+    let tracked = reading.flows[&prefixes[0]].value().unwrap();
+    assert_eq!((tracked.total, tracked.unreplied, tracked.listed.len()), (300, 40, 200));
+    assert!(reading.flows[&prefixes[1]].unread().is_some(), "a listing that failed is no empty one");
+    let many = vec![prefixes[0]; helper::MAX_FLOWS + 1];
+    assert!(client(&["env"]).read_with_flows(DEADLINE, &many).await.is_err());
+    assert_eq!(script_refuses("flows/10.20.129.0"), Some(2));
+    assert_eq!(script_refuses("flows/10.20.129.0/4;id"), Some(2));
+}
+
+fn script_refuses(wish: &str) -> Option<i32> {
+    script(&["read", wish], "").status.code()
 }

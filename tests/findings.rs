@@ -21,3 +21,5 @@ mod fabric;
 mod names;
 #[path = "findings/perimeter.rs"]
 mod perimeter;
+#[path = "findings/several.rs"]
+mod several;

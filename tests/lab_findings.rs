@@ -56,7 +56,7 @@ const FAULTS: [(&str, &str); 12] = [
 ];
 
 fn item(file: &str, from: &str, kind: Kind, body: String, stderr: String) -> Item {
-    Item { file: file.to_owned(), from: from.to_owned(), kind, at: None, empty: false, body, stderr }
+    Item { file: file.to_owned(), from: from.to_owned(), kind, at: None, took: None, empty: false, body, stderr }
 }
 
 fn get(path: &str, data: &Value) -> Item {

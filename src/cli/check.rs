@@ -6,10 +6,10 @@ use std::path::Path;
 use serde_json::json;
 
 use super::args::{CheckArgs, Format, Global};
-use super::{Code, Failure, contract, findings, open, print};
+use super::{Code, Failure, contract, findings, open, print, progress};
 use crate::console::widgets::format::plural;
-use crate::diagnose::Report;
-use crate::diagnose::collect::{Check, Sink, Wanted, collect, report};
+use crate::diagnose::Diagnosis;
+use crate::diagnose::collect::{Check, Sink, Wanted, collect};
 use crate::diagnose::evidence::save;
 use crate::diagnose::facts::Facts;
 use crate::diagnose::rules::matrix;
@@ -27,12 +27,18 @@ pub(super) fn run(global: &Global, request: &CheckArgs) -> Result<Code, Failure>
     let wanted = Wanted::of(check, request.subject.as_deref()).with_keys(request.keys);
     let evidence = open::runtime()?.block_on(async {
         let clients = Clients::connect(&site).await;
-        collect(&site, &clients, &wanted, &Sink::new(clock::system())).await
+        let sink = Sink::new(clock::system()).telling(progress::tell());
+        let evidence = collect(&site, &clients, &wanted, &sink).await;
+        progress::end();
+        evidence
     });
     if let Some(dir) = &request.save {
         keep(&evidence, dir)?;
     }
-    let report = concerning(report(&evidence), request.subject.as_deref());
+    let Diagnosis { evidence, report, others, .. } = Diagnosis::of(&wanted, evidence, Vec::new());
+    if others > 0 {
+        open::note(&format!("{} about other tenants left out", plural(others, "finding")));
+    }
     let out = &mut std::io::stdout();
     if !request.matrix {
         let clauses = contract::of(&report, &evidence);
@@ -50,16 +56,6 @@ pub(super) fn run(global: &Global, request: &CheckArgs) -> Result<Code, Failure>
 
 fn concerns(pair: &matrix::Pair, request: &CheckArgs) -> bool {
     request.subject.as_ref().is_none_or(|tenant| *tenant == pair.from || *tenant == pair.to)
-}
-
-/// What of `report` concerns `tenant`.
-fn concerning(report: Report, tenant: Option<&str>) -> Report {
-    let Some(tenant) = tenant else { return report };
-    let (mine, others) = report.about(tenant);
-    if others > 0 {
-        open::note(&format!("{} about other tenants left out", plural(others, "finding")));
-    }
-    mine
 }
 
 fn keep(evidence: &crate::diagnose::evidence::Evidence, dir: &Path) -> Result<(), Failure> {

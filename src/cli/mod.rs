@@ -11,6 +11,7 @@ mod lab;
 pub mod numbering;
 mod open;
 mod print;
+mod progress;
 mod reach;
 mod render;
 mod resolve;

@@ -105,6 +105,7 @@ async fn run(global: &Global, site: &Arc<Site>, mode: Option<&'static str>) -> R
     let clock = clock::system();
     let feed = Feed::start(site, Clients::connect(site).await, &clock);
     let mut model = Model::new(site.name.clone(), (80, 24), clock(), style.look, style.keymap);
+    model.bundles = open::places().ok().map(|places| places.state_of(site).join("bundles"));
     model.mode_word = mode;
     model.themes = style.themes.into();
     let session = Session { model, feed, clock, capabilities };

@@ -14,6 +14,7 @@ use super::msg::Effect;
 pub use actions::{Action, Actions, actions};
 pub use help::{Help, HelpRow, HelpSection, help};
 pub use hints::hints;
+pub(super) use run::evidence::look_for;
 pub(super) use run::lists as run_lists;
 pub(super) use run::moving::{Step, go as moving, in_list, rail_moved, text_end};
 pub(super) use run::places::PLACES;

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use ratatui::layout::Rect;
 use tui_input::Input as Field;
 
-use super::findings::{Inquiry, Verdict};
+use super::findings::{Inquiry, Line, Verdict};
 use super::keymap::Keymap;
 use super::list::{ListId, ListState, ListStates, Scope};
 use super::msg::{Hit, Notice};
@@ -98,8 +98,8 @@ pub enum Screen {
     },
     /// [`Model::inquiry`]: the path and the findings of a check.
     Diagnose {
-        /// The finding under the cursor; `None` = the first one.
-        cursor: Option<Key>,
+        /// Where the cursor was put; `None` = the first broken leg.
+        cursor: Option<Spot>,
         /// Whether the cursor has to be on screen: it was moved last, not the text.
         follow: bool,
         /// First line shown.
@@ -114,13 +114,46 @@ pub enum Screen {
         /// First line shown.
         scroll: usize,
     },
+    /// What was read for a leg or a finding of it; or the flows of its tenant.
+    Evidence {
+        /// Of what; `None` = the flows.
+        spot: Option<Spot>,
+        /// Its lines, made when it was opened and when more came.
+        lines: Arc<[Line]>,
+        /// What was searched for; empty = nothing.
+        search: String,
+        /// First line shown.
+        scroll: usize,
+    },
+}
+
+/// A place of the cursor on the screen of a check.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Spot {
+    /// A leg of the path, counted from 0.
+    Leg(usize),
+    /// A finding.
+    Finding(Key),
 }
 
 impl Screen {
+    /// The screen of the check that runs or ran last, as it is first shown.
+    #[must_use]
+    pub const fn diagnose() -> Self {
+        Self::Diagnose { cursor: None, follow: true, scroll: 0 }
+    }
+
     /// Whether it is text that scrolls, without a list.
     #[must_use]
     pub const fn is_text(&self) -> bool {
-        matches!(self, Self::Text { .. } | Self::Resolve { .. } | Self::Diagnose { .. } | Self::Finding { .. })
+        matches!(
+            self,
+            Self::Text { .. }
+                | Self::Resolve { .. }
+                | Self::Diagnose { .. }
+                | Self::Finding { .. }
+                | Self::Evidence { .. }
+        )
     }
 
     /// How far it is scrolled, where it is text.
@@ -129,7 +162,8 @@ impl Screen {
             Self::Text { scroll, .. }
             | Self::Resolve { scroll }
             | Self::Diagnose { scroll, .. }
-            | Self::Finding { scroll, .. } => Some(scroll),
+            | Self::Finding { scroll, .. }
+            | Self::Evidence { scroll, .. } => Some(scroll),
             _ => None,
         }
     }
@@ -181,6 +215,18 @@ pub enum Overlay {
         field: Field,
         /// Text to return to on `esc`.
         before: String,
+    },
+    /// The `/` line of a text.
+    Search {
+        /// Text.
+        field: Field,
+        /// What was searched for before, and the first line shown then.
+        before: (String, usize),
+    },
+    /// Where a bundle is to be kept.
+    Save {
+        /// Directory.
+        field: Field,
     },
     /// Choice of a sort column.
     Sort {
@@ -242,6 +288,8 @@ pub struct Model {
     pub question: Option<Question>,
     /// The check that was asked for last.
     pub inquiry: Option<Inquiry>,
+    /// Directory that is offered for bundles; `None` = the working directory.
+    pub bundles: Option<std::path::PathBuf>,
     /// What the last check of each tenant's egress came to.
     pub verdicts: BTreeMap<Arc<str>, Verdict>,
     /// What this console asked or tried by itself, oldest first, bounded.
@@ -293,6 +341,7 @@ impl Model {
             messages: Vec::new(),
             question: None,
             inquiry: None,
+            bundles: None,
             verdicts: BTreeMap::new(),
             probes: Vec::new(),
             history: Vec::new(),
@@ -374,9 +423,11 @@ impl Model {
             Screen::Fabric => vec![(ListId::Members, Scope::All), (ListId::Pending, Scope::All)],
             Screen::Activity => vec![(ListId::Tasks, Scope::All)],
             Screen::Sources => vec![(ListId::Sources, Scope::All)],
-            Screen::Text { .. } | Screen::Resolve { .. } | Screen::Diagnose { .. } | Screen::Finding { .. } => {
-                Vec::new()
-            }
+            Screen::Text { .. }
+            | Screen::Resolve { .. }
+            | Screen::Diagnose { .. }
+            | Screen::Finding { .. }
+            | Screen::Evidence { .. } => Vec::new(),
         }
     }
 

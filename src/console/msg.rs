@@ -1,5 +1,6 @@
 //! What goes into `update` and what comes out of it.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -7,8 +8,9 @@ use jiff::Timestamp;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
-use crate::diagnose::Report;
+use crate::diagnose::Diagnosis;
 use crate::diagnose::collect::Check;
+use crate::diagnose::evidence::Evidence;
 use crate::diagnose::resolve::{Heard, Target};
 pub use crate::inventory::Demand;
 use crate::inventory::{Class, Inventory, ObjectId, SourceId};
@@ -29,12 +31,28 @@ pub enum Msg {
     Notice(Notice),
     /// Something came of the question of this number ([`Effect::Resolve`]).
     Heard(u64, Box<Heard>),
-    /// The check of this number ended ([`Effect::Check`]).
+    /// Something came of the check of this number ([`Effect::Check`]).
+    Checking {
+        /// Number of the check.
+        id: u64,
+        /// What there is so far.
+        diagnosis: Arc<Diagnosis>,
+        /// How long it has taken.
+        took: Duration,
+    },
+    /// What was read was kept, or not ([`Effect::Save`]).
+    Saved {
+        /// Where.
+        dir: PathBuf,
+        /// How many items; `Err` says in one sentence why not.
+        result: Result<usize, String>,
+    },
+    /// The check of this number ended, or was given up ([`Effect::Check`]).
     Checked {
         /// Number of the check.
         id: u64,
-        /// What it found about everybody; `Err` says in one sentence why there is nothing.
-        report: Result<Arc<Report>, String>,
+        /// What it comes to; `Err` says in one sentence why there is nothing.
+        diagnosis: Result<Arc<Diagnosis>, String>,
         /// How long it took.
         took: Duration,
     },
@@ -105,7 +123,8 @@ pub enum Effect {
     },
     /// Give the question up.
     StopResolve,
-    /// Read the site for a check and judge it; what it comes to is told as [`Msg::Checked`] with this number. An older
+    /// Read the site for a check and judge it; what comes is told as [`Msg::Checking`] and
+    /// [`Msg::Checked`] with this number. An older
     /// check is given up.
     Check {
         /// Number of the check.
@@ -115,8 +134,15 @@ pub enum Effect {
         /// Of whom; `None` = of everybody.
         tenant: Option<Arc<str>>,
     },
-    /// Give the check up.
+    /// Give up what has not come of the check, and judge what has.
     StopCheck,
+    /// Keep what was read in a directory that holds nothing; what came of it is told as [`Msg::Saved`].
+    Save {
+        /// Directory.
+        dir: PathBuf,
+        /// What was read.
+        evidence: Arc<Evidence>,
+    },
     /// Set the terminal's title.
     Title(String),
 }

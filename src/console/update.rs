@@ -54,8 +54,16 @@ pub fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
             resolve::heard(model, id, *heard);
             Vec::new()
         }
-        Msg::Checked { id, report, took } => {
-            findings::checked(model, id, report, took);
+        Msg::Checking { id, diagnosis, took } => {
+            findings::came(model, id, diagnosis, took);
+            Vec::new()
+        }
+        Msg::Checked { id, diagnosis, took } => {
+            findings::checked(model, id, diagnosis, took);
+            Vec::new()
+        }
+        Msg::Saved { dir, result } => {
+            findings::saved(model, &dir, result);
             Vec::new()
         }
         Msg::Edited(text) => {
@@ -148,7 +156,9 @@ pub fn mode(model: &Model) -> Mode {
         return Mode::Everywhere;
     }
     match (&model.overlay, model.screen()) {
-        (Overlay::Command { .. } | Overlay::Filter { .. }, _) => Mode::Field,
+        (Overlay::Command { .. } | Overlay::Filter { .. } | Overlay::Search { .. } | Overlay::Save { .. }, _) => {
+            Mode::Field
+        }
         (Overlay::None, screen) => screen_mode(model, screen),
         _ => Mode::Overlay,
     }

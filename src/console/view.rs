@@ -73,6 +73,7 @@ fn body(canvas: &mut Canvas<'_>, model: &Model, area: Rect) {
         Screen::Resolve { scroll } => screens::resolve::draw(canvas, ctx, area, *scroll),
         Screen::Diagnose { .. } => screens::diagnose::draw(canvas, ctx, area),
         Screen::Finding { .. } => screens::diagnose::finding(canvas, ctx, area),
+        Screen::Evidence { .. } => screens::evidence::draw(canvas, ctx, area),
     }
 }
 

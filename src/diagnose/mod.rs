@@ -9,7 +9,10 @@
 //! finding    what is said; report: causes, order, headline; document: as JSON
 //! scope      what of a report concerns one tenant
 //! contract   the clauses of the tenant contract, judged by rules
+//! parts      what a check asks, part by part, and what ends when
+//! diagnosis  everything said of one evidence: report, legs, exit nodes one by one
 //! path       the legs from a workload to the internet, judged by rules
+//! seen       what was seen on legs that pass
 //! resolve    one name at every vantage point
 //! ```
 
@@ -17,14 +20,18 @@ pub mod access;
 pub mod catalogue;
 pub mod collect;
 pub mod contract;
+mod diagnosis;
 mod document;
 pub mod evidence;
 pub mod facts;
 pub mod finding;
+pub mod parts;
 pub mod path;
 pub mod report;
 pub mod resolve;
 pub mod rules;
 mod scope;
+mod seen;
 
+pub use diagnosis::{Diagnosis, OneNode};
 pub use report::Report;

@@ -2,6 +2,8 @@
 
 use super::Report;
 use super::finding::{Finding, Layer, Severity, Subject, Unknown};
+use super::parts::Kind::{self, Fabric, Guests, Perimeter, Read, Tried};
+use super::parts::Part;
 use super::scope::{Scope, Whose};
 
 /// A leg of the path.
@@ -13,26 +15,51 @@ pub struct Leg {
     pub place: &'static str,
     /// What would look at it where no rule has.
     pub needs: &'static str,
+    /// Parts of a check that it hangs on.
+    pub awaits: &'static [Kind],
+    /// What is not seen from there, so that a pass says nothing of it; empty = nothing worth saying.
+    pub misses: &'static str,
     /// Rules that speak for it.
     pub rules: &'static [&'static str],
+}
+
+/// Rules whose finding says that nothing could be looked at: a leg of theirs is unknown, not broken.
+const BLIND: [&str; 1] = ["exit-node-unreachable"];
+
+/// Legs that hang on `part`.
+pub fn awaiting(part: &Part) -> impl Iterator<Item = &'static Leg> {
+    let kind = part.kind();
+    LEGS.iter().filter(move |leg| leg.awaits.contains(&kind))
+}
+
+/// Whether the rule called `id` speaks for a leg.
+#[must_use]
+pub fn on_a_leg(id: &str) -> bool {
+    LEGS.iter().any(|leg| leg.rules.contains(&id))
 }
 
 /// From the workload outwards; the first that is broken explains those behind it.
 pub static LEGS: [Leg; 12] = [
     Leg {
         name: "workload runs",
+        awaits: &[Fabric, Tried, Guests],
+        misses: "",
         place: "PVE",
         needs: "the guest's state and its agent",
         rules: &["workload-stopped", "workload-down", "vnet-missing", "address-not-announced"],
     },
     Leg {
         name: "workload → bridge",
+        awaits: &[Fabric, Read, Guests],
+        misses: "",
         place: "in the workload",
         needs: "a ping of the gateway from the workload",
         rules: &["firewall-bridge-mtu"],
     },
     Leg {
         name: "zone and VNet applied",
+        awaits: &[Fabric],
+        misses: "",
         place: "PVE",
         needs: "SDN as configured and as applied",
         rules: &[
@@ -48,6 +75,8 @@ pub static LEGS: [Leg; 12] = [
     },
     Leg {
         name: "VRF up",
+        awaits: &[Fabric, Read],
+        misses: "",
         place: "exit node",
         needs: "links and FRR of the exit node",
         rules: &[
@@ -61,18 +90,24 @@ pub static LEGS: [Leg; 12] = [
     },
     Leg {
         name: "default route",
+        awaits: &[Fabric, Read],
+        misses: "",
         place: "exit node",
         needs: "routes of the VRF",
         rules: &["vrf-default-missing", "vrf-default-wrong-gateway", "frr-local-not-merged", "frr-local-contested"],
     },
     Leg {
         name: "leaves by transit",
+        awaits: &[Fabric, Tried],
+        misses: "",
         place: "exit node",
         needs: "a lookup of a workload's packet",
         rules: &["management-leak", "uplink-down", "exit-local-routing"],
     },
     Leg {
         name: "SNAT rule",
+        awaits: &[Fabric, Tried],
+        misses: "",
         place: "exit node",
         needs: "the NAT rules of the exit node",
         rules: &[
@@ -88,6 +123,8 @@ pub static LEGS: [Leg; 12] = [
     },
     Leg {
         name: "transit forwards",
+        awaits: &[Fabric, Tried],
+        misses: "",
         place: "exit node",
         needs: "settings and filter of the exit node",
         rules: &[
@@ -100,12 +137,16 @@ pub static LEGS: [Leg; 12] = [
     },
     Leg {
         name: "gateway answers",
+        awaits: &[Fabric, Tried, Perimeter],
+        misses: "cannot see leg 8",
         place: "exit node",
         needs: "a ping of the transit gateway",
         rules: &["gateway-unreachable", "gateway-down"],
     },
     Leg {
         name: "perimeter passes",
+        awaits: &[Fabric, Tried, Perimeter],
+        misses: "",
         place: "firewall",
         needs: "rules of the firewall, or a probe beyond it",
         rules: &[
@@ -119,12 +160,16 @@ pub static LEGS: [Leg; 12] = [
     },
     Leg {
         name: "internet answers",
+        awaits: &[Fabric, Tried],
+        misses: "cannot see legs 2 and 8",
         place: "exit node",
         needs: "a connection to the internet from the VRF",
         rules: &["transit-mtu", "mtu-ruled-out"],
     },
     Leg {
         name: "nothing on management",
+        awaits: &[],
+        misses: "",
         place: "in the workload",
         needs: "a capture during a ping from the workload",
         rules: &[],
@@ -134,6 +179,8 @@ pub static LEGS: [Leg; 12] = [
 /// What the rules come to for a leg.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
+    /// What it hangs on has not come yet.
+    Asking,
     /// A rule found a fault.
     Fail,
     /// An input is missing, or what was found may be somebody else's.
@@ -144,6 +191,21 @@ pub enum State {
     Pass,
     /// No rule looked.
     NotRun,
+}
+
+impl State {
+    /// Its place among states, the worst first.
+    #[must_use]
+    pub const fn rank(self) -> u8 {
+        match self {
+            Self::Fail => 0,
+            Self::Asking => 1,
+            Self::Unknown => 2,
+            Self::Weak => 3,
+            Self::Pass => 4,
+            Self::NotRun => 5,
+        }
+    }
 }
 
 /// A leg, judged.
@@ -159,6 +221,8 @@ pub struct Judged<'r> {
     pub missing: Vec<&'r Unknown>,
     /// Rules that looked and found nothing.
     pub passed: Vec<&'static str>,
+    /// What it still waits for.
+    pub open: Vec<&'r Part>,
 }
 
 /// The legs, and the faults of egress that are on none.
@@ -175,6 +239,12 @@ impl<'r> Path<'r> {
     /// The path of `tenant`; of everybody without one.
     #[must_use]
     pub fn of(report: &'r Report, tenant: Option<&str>) -> Self {
+        Self::so_far(report, tenant, &[])
+    }
+
+    /// The same while `open` has not come.
+    #[must_use]
+    pub fn so_far(report: &'r Report, tenant: Option<&str>, open: &'r [Part]) -> Self {
         let scope = tenant.map(|tenant| Scope::of(report, tenant));
         let found = |f: &Finding| scope.as_ref().map_or(Whose::Ours, |scope| scope.finding(f));
         let unnamed = scope.as_ref().is_some_and(|scope| !scope.named());
@@ -183,8 +253,8 @@ impl<'r> Path<'r> {
             Some(_) if unnamed => Whose::Unclear,
             Some(scope) => scope.subject(s),
         };
-        let legs: Vec<Judged<'r>> = LEGS.iter().map(|leg| judge(leg, report, &found, &about)).collect();
-        let on_no_leg = |f: &&Finding| LEGS.iter().all(|leg| !leg.rules.contains(&f.id));
+        let legs: Vec<Judged<'r>> = LEGS.iter().map(|leg| judge(leg, report, (&found, &about), open)).collect();
+        let on_no_leg = |f: &&Finding| !on_a_leg(f.id);
         let loud = |f: &&Finding| f.layer == Layer::Egress && f.severity == Severity::Fault;
         let elsewhere = report.findings.iter().filter(loud).filter(on_no_leg).any(|f| found(f) != Whose::Theirs);
         Self { legs, elsewhere, unnamed }
@@ -206,7 +276,7 @@ impl<'r> Path<'r> {
         if self.unnamed && self.broken().is_none() {
             return State::Unknown;
         }
-        let order = [State::Fail, State::Unknown, State::Weak, State::Pass];
+        let order = [State::Fail, State::Asking, State::Unknown, State::Weak, State::Pass];
         order.into_iter().find(|state| any(*state)).unwrap_or(State::NotRun)
     }
 
@@ -217,11 +287,14 @@ impl<'r> Path<'r> {
     }
 }
 
+/// Tells whose something is.
+type Of<'a, T> = &'a dyn Fn(&T) -> Whose;
+
 fn judge<'r>(
     leg: &'static Leg,
     report: &'r Report,
-    found: &dyn Fn(&Finding) -> Whose,
-    about: &dyn Fn(&Subject) -> Whose,
+    (found, about): (Of<'_, Finding>, Of<'_, Subject>),
+    open: &'r [Part],
 ) -> Judged<'r> {
     let loud = |f: &&Finding| leg.rules.contains(&f.id) && f.severity > Severity::Info;
     let findings: Vec<&Finding> =
@@ -236,9 +309,13 @@ fn judge<'r>(
         .map(|p| p.id)
         .collect();
     passed.dedup();
-    let state = if findings.iter().any(|f| f.severity == Severity::Fault) {
+    let open: Vec<&Part> = open.iter().filter(|part| leg.awaits.contains(&part.kind())).collect();
+    let blind = findings.iter().any(|f| BLIND.contains(&f.id));
+    let state = if !open.is_empty() {
+        State::Asking
+    } else if findings.iter().any(|f| f.severity == Severity::Fault && !BLIND.contains(&f.id)) {
         State::Fail
-    } else if unclear || !missing.is_empty() {
+    } else if blind || unclear || !missing.is_empty() {
         State::Unknown
     } else if !findings.is_empty() {
         State::Weak
@@ -247,7 +324,7 @@ fn judge<'r>(
     } else {
         State::Pass
     };
-    Judged { leg, state, findings, missing, passed }
+    Judged { leg, state, findings, missing, passed, open }
 }
 
 #[cfg(test)]

@@ -7,6 +7,8 @@ use serde::Serialize;
 use super::evidence::Evidence;
 use super::facts::{Facts, Unreadable};
 use super::finding::{Finding, Key, Layer, Severity, Subject, Unknown};
+use super::parts::Part;
+use super::path;
 use super::rules::{self, Out, Rule, Said};
 
 /// What a diagnosis says.
@@ -135,7 +137,10 @@ fn passed(mut all: Vec<(&'static str, Subject)>) -> Vec<Passed> {
 fn grouped(all: Vec<Unknown>, facts: &Facts) -> Vec<Unknown> {
     let mut by_input: BTreeMap<String, Unknown> = BTreeMap::new();
     let unreadable = |u: &Unreadable| Unknown { missing: u.file.clone(), why: Some(u.why.clone()), ids: Vec::new() };
-    for unknown in all.into_iter().chain(facts.unreadable.iter().map(unreadable)) {
+    let not_awaited =
+        facts.given_up.iter().flat_map(|given_up| given_up.parts.iter().map(|part| not_awaited(part, &given_up.why)));
+    let unreadable = facts.unreadable.iter().map(unreadable);
+    for unknown in all.into_iter().chain(unreadable).chain(not_awaited) {
         let entry = by_input.entry(unknown.missing.clone()).or_insert_with(|| Unknown {
             missing: unknown.missing.clone(),
             why: None,
@@ -149,13 +154,20 @@ fn grouped(all: Vec<Unknown>, facts: &Facts) -> Vec<Unknown> {
     by_input.into_values().collect()
 }
 
+/// What hangs on a part of a check that nobody waited for.
+fn not_awaited(part: &Part, why: &str) -> Unknown {
+    let ids = path::awaiting(part).flat_map(|leg| leg.rules.iter().copied()).collect();
+    let missing = crate::text::clean(&format!("what {} had yet to answer", part.who())).into_owned();
+    Unknown { missing, why: Some(why.to_owned()), ids }
+}
+
 impl Report {
     /// What the rules say that `hears` chooses: their findings and the causes of those, and where something is unknown what
-    /// access has to do with it.
+    /// access has to do with it. What is missing counts where it is missing for a rule that `needs` chooses.
     #[must_use]
-    pub fn within(mut self, hears: impl Fn(&Rule) -> bool) -> Self {
+    pub fn within(mut self, hears: impl Fn(&Rule) -> bool, needs: impl Fn(&Rule) -> bool) -> Self {
         let chosen = |id: &str| rules::rule(id).is_some_and(&hears);
-        let own = |id: &str| rules::rule(id).is_some_and(|rule| hears(rule) || rule.layer == Layer::Access);
+        let own = |id: &str| rules::rule(id).is_some_and(|rule| needs(rule) || rule.layer == Layer::Access);
         self.unknown.retain_mut(|unknown| {
             // What could not be read has no ids, and is nobody's.
             let nobodys = unknown.ids.is_empty();

@@ -31,6 +31,7 @@ impl Running {
                 self.probes.check(id, wanted, &picture, &self.clock);
             }
             Effect::StopCheck => self.probes.stop_check(),
+            Effect::Save { dir, evidence } => self.probes.save(dir, evidence),
             Effect::WakeAt(at) => self.wake = Some(at),
             Effect::Title(text) => {
                 let charset = if self.model.look.glyphs.ascii { Charset::Ascii } else { Charset::Unicode };

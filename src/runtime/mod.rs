@@ -1,5 +1,6 @@
 //! The only impure room of the console: clock, event loop, effect executor.
 
+mod check;
 pub mod clock;
 mod effects;
 mod event_loop;

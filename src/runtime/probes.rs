@@ -1,32 +1,30 @@
 //! Questions that the console asks beside reading the site: one of a kind at a time, never waited for.
 
 use std::future::ready;
+use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 use futures_util::StreamExt as _;
-use tokio::sync::mpsc;
+use tokio::sync::{Notify, mpsc};
 use tokio::task::AbortHandle;
-use tokio::time::Instant;
 
+use super::check;
 use crate::console::Msg;
-use crate::diagnose::Report;
-use crate::diagnose::collect::{Sink, Wanted, collect};
+use crate::diagnose::collect::Wanted;
+use crate::diagnose::evidence::{self, Evidence};
 use crate::diagnose::resolve::{Target, Vantages, ask};
 use crate::inventory::Inventory;
-use crate::inventory::feed::{Clients, Clock};
+use crate::inventory::feed::Clock;
 
-/// Answers that wait to be folded: a question has six, a check one.
+/// Answers that wait to be folded: a question has six, a check tells of itself a few times a second.
 const ANSWERS: usize = 16;
-/// Longest time for a check: three rounds to a silent exit node, and what Proxmox takes.
-const CHECK: Duration = Duration::from_secs(60);
 
 /// What is being asked, and what came of it.
 pub(super) struct Probes {
     tell: mpsc::Sender<Msg>,
     heard: mpsc::Receiver<Msg>,
     asking: Option<AbortHandle>,
-    checking: Option<AbortHandle>,
+    checking: Option<(AbortHandle, Arc<Notify>)>,
 }
 
 impl Probes {
@@ -59,28 +57,44 @@ impl Probes {
         }
     }
 
-    /// Reads `wanted` with clients of its own and judges it; an older check is given up.
+    /// Reads `wanted` with clients of its own and judges it as it comes; an older check is given up and not heard of again.
     pub(super) fn check(&mut self, id: u64, wanted: Wanted, picture: &Inventory, clock: &Clock) {
-        self.stop_check();
+        self.drop_check();
         let (tell, site, clock) = (self.tell.clone(), Arc::clone(&picture.site), Arc::clone(clock));
-        let task = tokio::spawn(async move {
-            let began = Instant::now();
-            let report = within(CHECK, async {
-                let clients = Clients::connect(&site).await;
-                Report::of(&collect(&site, &clients, &wanted, &Sink::new(clock)).await)
-            })
-            .await;
-            // Nobody is left to be told only when the console ends.
-            let _ = tell.send(Msg::Checked { id, report, took: began.elapsed() }).await;
-        });
-        self.checking = Some(task.abort_handle());
+        let stop = Arc::new(Notify::new());
+        let stopped = Arc::clone(&stop);
+        let task =
+            tokio::spawn(async move { check::run(check::Order { id, wanted, site }, clock, &stopped, &tell).await });
+        self.checking = Some((task.abort_handle(), stop));
     }
 
-    /// Gives the check up.
-    pub(super) fn stop_check(&mut self) {
-        if let Some(task) = self.checking.take() {
+    /// Gives up what has not come of the check; what has is judged and told.
+    pub(super) fn stop_check(&self) {
+        if let Some((_, stop)) = &self.checking {
+            stop.notify_one();
+        }
+    }
+
+    fn drop_check(&mut self) {
+        if let Some((task, _)) = self.checking.take() {
             task.abort();
         }
+    }
+
+    /// Keeps `evidence` in `dir`.
+    pub(super) fn save(&self, dir: PathBuf, evidence: Arc<Evidence>) {
+        let tell = self.tell.clone();
+        tokio::spawn(async move {
+            let (to, items) = (dir.clone(), evidence.items.len());
+            let kept = tokio::task::spawn_blocking(move || evidence::save(&evidence, &to)).await;
+            let result = match kept {
+                Ok(Ok(())) => Ok(items),
+                Ok(Err(error)) => Err(format!("{error}; {}", error.help())),
+                Err(_) => Err("writing it was ended".to_owned()),
+            };
+            // Nobody is left to be told only when the console ends.
+            let _ = tell.send(Msg::Saved { dir, result }).await;
+        });
     }
 
     /// The next thing that comes of what was asked.
@@ -93,28 +107,9 @@ impl Probes {
     }
 }
 
-/// What `work` comes to within `limit`; else a sentence.
-async fn within(limit: Duration, work: impl Future<Output = Report>) -> Result<Arc<Report>, String> {
-    let late = |_| format!("not done within {}s: nothing is known of it; run it again", limit.as_secs());
-    tokio::time::timeout(limit, work).await.map(Arc::new).map_err(late)
-}
-
 impl Drop for Probes {
     fn drop(&mut self) {
         self.stop();
-        self.stop_check();
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[tokio::test(start_paused = true)]
-    async fn what_takes_too_long_says_so() {
-        let never = within(Duration::from_secs(60), std::future::pending());
-        assert!(never.await.is_err_and(|why| why.contains("not done within 60s")));
-        let empty = || Report { findings: Vec::new(), passed: Vec::new(), unknown: Vec::new() };
-        assert_eq!(within(Duration::from_secs(60), async { empty() }).await, Ok(Arc::new(empty())));
+        self.drop_check();
     }
 }

@@ -14,6 +14,7 @@ pub fn item(file: &str, from: &str, kind: Kind, body: &str) -> Item {
         from: from.to_owned(),
         kind,
         at: None,
+        took: None,
         body: body.to_owned(),
         stderr: String::new(),
         empty: body.is_empty(),

@@ -6,8 +6,8 @@ use deevnet_console::diagnose::facts::Facts;
 use deevnet_console::diagnose::finding::{Layer, Severity};
 use deevnet_console::diagnose::rules::matrix::{self, Way};
 
-const ZONES: &str = "/api2/json/cluster/sdn/zones?running=1";
-const NAT: &str = "iptables -t nat -nvL POSTROUTING";
+pub const ZONES: &str = "/api2/json/cluster/sdn/zones?running=1";
+pub const NAT: &str = "iptables -t nat -nvL POSTROUTING";
 const FORWARD: &str = "iptables -S FORWARD";
 const MAIN: &str = "ip route";
 const SHOP: &str = "ip route list vrf vrf_shop";
@@ -19,7 +19,7 @@ const LINKS: &str = "ip -o link show";
 const NEIGH: &str = "ip neigh show dev up.7";
 const TRACK: &str = "sysctl net.netfilter.nf_conntrack_count net.netfilter.nf_conntrack_max";
 
-const SITE: &str = r#"version = 1
+pub const SITE: &str = r#"version = 1
 [site]
 name = "yard"
 domain = "yard.example"
@@ -89,7 +89,7 @@ fn main_table(default: &str) -> Item {
     ran(MAIN, 0, &format!("{default}\n{}{}", subnet(129, "vrf_shop"), subnet(130, "farm0")))
 }
 
-fn site() -> Site {
+pub fn site() -> Site {
     let mut file = item("site.toml", "console", Kind::Material("the site file".to_owned()), SITE);
     file.empty = false;
     Site(vec![

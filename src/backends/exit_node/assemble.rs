@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use ipnet::Ipv4Net;
 use jiff::Timestamp;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -9,9 +10,10 @@ use serde_json::value::RawValue;
 use super::clean;
 use super::frame::{Code, Frame, Part};
 use super::model::{
-    Conntrack, Frr, FrrConfig, Link, Lookup, Lookups, Nat, NatEngine, Reading, Readout, Route, Unread, UnreadKind,
+    Conntrack, Frr, FrrConfig, Link, Lookup, Lookups, Nat, NatEngine, Reading, Readout, Route, Tracked, Unread,
+    UnreadKind,
 };
-use super::parse::{NotUnderstood, batch, frr, links, lookup, nat, neigh, proc, routes, rules};
+use super::parse::{NotUnderstood, batch, flows, frr, links, lookup, nat, neigh, proc, routes, rules};
 
 /// Commands at the head of the batch, before the lookups; `helper.sh`, `read_command`.
 const BATCH: [&str; 4] = ["ip -j -d -s addr", "ip -j rule", "ip -j route show table all", "ip -j neigh"];
@@ -66,7 +68,18 @@ pub fn reading(node: &str, frame: &Frame, asked: &[&str]) -> Result<Reading, Not
         })),
         lookups: readout(batch.lookups(asked)),
         sdn_version: readout(sdn_version(frame)),
+        flows: BTreeMap::new(),
     })
+}
+
+/// The flows in `frame` of the prefixes that were asked for, in their order.
+pub fn flows(frame: &Frame, prefixes: &[Ipv4Net]) -> BTreeMap<Ipv4Net, Readout<Tracked>> {
+    let of = |(n, prefix): (usize, &Ipv4Net)| {
+        let what = format!("conntrack -L -s {prefix}");
+        let parsed = text(frame, &format!("flows{n}"), &what, false);
+        (*prefix, readout(parsed.and_then(|text| flows::tracked(text).map_err(unparsable(&what)))))
+    };
+    prefixes.iter().enumerate().map(of).collect()
 }
 
 fn readout<T>(result: Read<T>) -> Readout<T> {

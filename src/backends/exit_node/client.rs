@@ -2,11 +2,13 @@
 
 use std::time::Duration;
 
+use ipnet::Ipv4Net;
+
 use super::assemble;
 use super::clean;
 use super::error::Error;
 use super::frame::{Frame, FrameError};
-use super::helper::{self, LookupRequest, MAX_LOOKUPS};
+use super::helper::{self, LookupRequest, MAX_FLOWS, MAX_LOOKUPS};
 use super::model::Reading;
 use super::transport::{CommandTransport, Output, Runner, SshOptions, SshTransport};
 use crate::site::model::{ExitNodeSite, Transport};
@@ -47,7 +49,7 @@ impl Client {
     /// # Errors
     /// When there is no reading at all. A part that could not be read is told in the reading.
     pub async fn read(&self, deadline: Duration, lookups: &[LookupRequest]) -> Result<Reading, Error> {
-        self.frame(deadline, lookups).await.map(|(reading, _)| reading)
+        self.ask(deadline, lookups, &[]).await.map(|(reading, _)| reading)
     }
 
     /// [`Client::read`], and beside it its frame as text, to be kept as evidence.
@@ -55,18 +57,34 @@ impl Client {
     /// # Errors
     /// As [`Client::read`].
     pub async fn read_raw(&self, deadline: Duration, lookups: &[LookupRequest]) -> Result<(Reading, String), Error> {
-        self.frame(deadline, lookups).await.map(|(reading, frame)| (reading, frame.to_text()))
+        self.ask(deadline, lookups, &[]).await.map(|(reading, frame)| (reading, frame.to_text()))
     }
 
-    async fn frame(&self, deadline: Duration, lookups: &[LookupRequest]) -> Result<(Reading, Frame), Error> {
-        if lookups.len() > MAX_LOOKUPS {
+    /// Reads everything and, in the same round trip, counts and lists the flows tracked from `prefixes`.
+    ///
+    /// # Errors
+    /// As [`Client::read`].
+    pub async fn read_with_flows(&self, deadline: Duration, prefixes: &[Ipv4Net]) -> Result<Reading, Error> {
+        self.ask(deadline, &[], prefixes).await.map(|(reading, _)| reading)
+    }
+
+    async fn ask(
+        &self,
+        deadline: Duration,
+        lookups: &[LookupRequest],
+        prefixes: &[Ipv4Net],
+    ) -> Result<(Reading, Frame), Error> {
+        if lookups.len() > MAX_LOOKUPS || prefixes.len() > MAX_FLOWS {
             return Err(Error::Lookup { field: "number" });
         }
-        let output = self.runner.run(&helper::COMMAND, &helper::stream(lookups), deadline).await?;
+        let flows = prefixes.iter().map(|prefix| format!("flows/{}", prefix.trunc()));
+        let stream = helper::stream_of(lookups.iter().map(LookupRequest::argument).chain(flows));
+        let output = self.runner.run(&helper::COMMAND, &stream, deadline).await?;
         let frame = Frame::parse(&output.stdout, helper::VERSION).map_err(|e| self.no_frame(e, &output))?;
         let names: Vec<&str> = lookups.iter().map(LookupRequest::name).collect();
         let damaged = |why: super::parse::NotUnderstood| Error::Damaged { destination: self.destination(), why: why.0 };
-        let reading = assemble::reading(&self.node, &frame, &names).map_err(damaged)?;
+        let mut reading = assemble::reading(&self.node, &frame, &names).map_err(damaged)?;
+        reading.flows = assemble::flows(&frame, prefixes);
         Ok((reading, frame))
     }
 

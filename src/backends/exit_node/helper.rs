@@ -13,6 +13,9 @@ pub const SCRIPT: &str = include_str!("helper.sh");
 /// Version of [`SCRIPT`]; a frame of another version is refused.
 pub const VERSION: u32 = 3;
 
+/// Versions before it whose frames, kept in bundles, are understood: parts were added since, none was changed.
+pub const OLDER: [u32; 1] = [2];
+
 /// Where a node has it installed.
 pub const INSTALL_PATH: &str = "/usr/local/sbin/deevnet-exit-node";
 
@@ -46,6 +49,9 @@ pub const PROBE_SHOW: [&str; 6] = ["sh", "-s", "--", "probe", "show", "-"];
 
 /// Most questions of one reading.
 pub const MAX_LOOKUPS: usize = 8192;
+
+/// Most prefixes of one reading whose flows are listed.
+pub const MAX_FLOWS: usize = 8;
 
 const LAST_LINE: &str = "\nmain \"$@\"\n";
 const END_OF_LOOKUPS: &str = "END-OF-LOOKUPS";
@@ -128,6 +134,7 @@ mod tests {
         assert!(SCRIPT.contains(&format!("\nVERSION={VERSION}\n")));
         assert!(SCRIPT.contains(&format!("\nINSTALLED={INSTALL_PATH}\n")));
         assert!(SCRIPT.contains(&format!("\nMAX_LOOKUPS={MAX_LOOKUPS}\n")));
+        assert!(SCRIPT.contains(&format!("\nMAX_FLOWS={MAX_FLOWS}\n")));
         assert!(SCRIPT.contains(&format!("\nMAX_QUESTIONS={}\n", super::super::MAX_QUESTIONS)));
         assert!(INSTALL.iter().any(|line| line.contains(SUDOERS)) && SUDOERS.ends_with(INSTALL_PATH));
         assert!(SUDOERS.starts_with(&format!("%{GROUP} ")));

@@ -2,15 +2,16 @@
 # deevnet-exit-node: what deevnet-console runs on an exit node. POSIX sh, version in VERSION below.
 #
 #   deevnet-exit-node version
-#   deevnet-exit-node read [LOOKUP...|-]     one reading of the whole node, as one frame on stdout
+#   deevnet-exit-node read [LOOKUP|flows/PREFIX...|-]
+#                                            one reading of the whole node, as one frame on stdout
 #   deevnet-exit-node probe dns VRF SERVER NAME TYPE | -
 #                                            DNS questions asked from inside a VRF, as one frame on stdout
 #   deevnet-exit-node probe path KIND VRF SOURCE DESTINATION ARGUMENT | -
 #                                            packets sent along a path, or flows listed, as one frame on stdout
 #   deevnet-exit-node probe show WHAT | -    what a reading leaves out, as one frame on stdout
 #
-# LOOKUP is NAME/DESTINATION/SOURCE/INTERFACE, "-" for a source or interface that is not given; "-" alone takes one
-# LOOKUP a line from stdin. Reading changes nothing on the node but a temporary directory, removed at the end.
+# LOOKUP is NAME/DESTINATION/SOURCE/INTERFACE, "-" for a source or interface that is not given; flows/PREFIX counts the
+# connections tracked from PREFIX and lists some; "-" alone takes one of these a line from stdin. Reading changes nothing on the node but a temporary directory, removed at the end.
 # A probe sends packets and changes nothing either; "-" takes one question a line from stdin. KIND is ping, mtu
 # (ARGUMENT: bytes of payload, not to be fragmented), tcp or http (ARGUMENT: a port), flows (connections tracked from
 # the prefix DESTINATION), arp (ARGUMENT: an interface). "-" for VRF is the main table, "-" for SOURCE the kernel's
@@ -24,6 +25,7 @@ VERSION=3
 INSTALLED=/usr/local/sbin/deevnet-exit-node
 MAX_LOOKUPS=8192
 MAX_QUESTIONS=32
+MAX_FLOWS=8
 # A run takes a minute at most: a directory that nobody has touched for so many minutes is left over.
 STALE=60
 
@@ -89,6 +91,17 @@ add_lookup() { # add_lookup NAME/DST/SRC/IIF: checks it and appends a line to th
   [ "$lookups" -le "$MAX_LOOKUPS" ] || refuse "more than $MAX_LOOKUPS lookups"
   printf '%s\n' "$line" >>"$dir/batch"
   printf '%s\n' "$1" >>"$dir/lookups"
+}
+
+add_flows() { # add_flows PREFIX
+  is_prefix "$1" || refuse "flows are listed of an IPv4 prefix"
+  flows=$((flows + 1))
+  [ "$flows" -le "$MAX_FLOWS" ] || refuse "flows of more than $MAX_FLOWS prefixes"
+  printf '%s\n' "$1" >>"$dir/flows"
+  printf 'flows/%s\n' "$1" >>"$dir/lookups"
+}
+add_wish() {
+  case $1 in flows/*) add_flows "${1#flows/}" ;; *) add_lookup "$1" ;; esac
 }
 
 # record NAME RC TEXT: a part that was not run. RC "denied" or "missing" stands for an exit code.
@@ -250,6 +263,14 @@ emit() { # emit PARTS
   cat $files && printf '%%end\n'
 }
 
+read_flows() { # read_flows PART PREFIX: how many of all, then some
+  run_root "$1" 5 conntrack -L -s "$2"
+  {
+    printf 'total %s\nunreplied %s\n' "$(wc -l <"$dir/$1.o")" "$(grep -c UNREPLIED "$dir/$1.o")"
+    head -n 200 "$dir/$1.o"
+  } >"$dir/$1.h" && mv "$dir/$1.h" "$dir/$1.o"
+}
+
 read_node() {
   began=$(date +%s.%N)
   read_vtysh &
@@ -260,24 +281,31 @@ read_node() {
   read_file frr-local /etc/frr/frr.conf.local &
   run tables 3 grep -sh '^[0-9]' /etc/iproute2/rt_tables /etc/iproute2/rt_tables.d/*.conf /usr/share/iproute2/rt_tables &
   run ip 10 ip -j -d -s -force -batch "$dir/batch" &
+  parts="meta ip tables proc unit vtysh frr-conf frr-local nft legacy sdn" number=0
+  while read -r prefix; do
+    read_flows "flows$number" "$prefix" &
+    parts="$parts flows$number"
+    number=$((number + 1))
+  done <"$dir/flows"
   read_proc
   read_sdn
   wait
   record meta 0 ""
   printf 'began %s\nuser %s\neuid %s\nlookups %s\nsudo %s\n' "$began" "$user" "$euid" "$lookups" "$can_sudo" >"$dir/meta.o"
-  emit "meta ip tables proc unit vtysh frr-conf frr-local nft legacy sdn"
+  emit "$parts"
 }
 
 read_command() {
-  dir='' lookups=0 can_sudo=0 sudo_said=''
+  dir='' lookups=0 flows=0 can_sudo=0 sudo_said=''
   make_dir
   : >"$dir/lookups"
+  : >"$dir/flows"
   printf '%s\n' 'addr show' 'rule show' 'route show table all root 0.0.0.0/0' 'neigh show' >"$dir/batch"
   for arg in "$@"; do
     if [ "$arg" = - ]; then
-      while IFS= read -r arg; do add_lookup "$arg"; done
+      while IFS= read -r arg; do add_wish "$arg"; done
     else
-      add_lookup "$arg"
+      add_wish "$arg"
     fi
   done
   euid=$(id -u)

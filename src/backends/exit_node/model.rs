@@ -357,6 +357,40 @@ pub struct Reading {
     pub lookups: Readout<Lookups>,
     /// Version in the header of `/etc/network/interfaces.d/sdn`.
     pub sdn_version: Readout<u64>,
+    /// Flows tracked from the prefixes that were asked for.
+    pub flows: BTreeMap<Ipv4Net, Readout<Tracked>>,
+}
+
+/// Flows tracked from a prefix.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tracked {
+    /// How many there are.
+    pub total: u64,
+    /// Of which no answer came to the node.
+    pub unreplied: u64,
+    /// Some of them.
+    pub listed: Vec<TrackedFlow>,
+}
+
+/// A tracked flow (`facts/exit-node.md` §4).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TrackedFlow {
+    /// `tcp`, `udp`, `icmp`, …
+    pub protocol: String,
+    /// State, where the protocol has one: `ESTABLISHED`.
+    pub state: Option<String>,
+    /// Source as sent.
+    pub src: Ipv4Addr,
+    /// Its port.
+    pub sport: Option<u16>,
+    /// Destination as sent.
+    pub dst: Ipv4Addr,
+    /// Its port.
+    pub dport: Option<u16>,
+    /// Where an answer is expected: the source after translation.
+    pub reply_dst: Ipv4Addr,
+    /// No answer came to the node.
+    pub unreplied: bool,
 }
 
 impl Reading {

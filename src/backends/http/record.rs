@@ -17,6 +17,8 @@ pub struct Exchange {
     pub target: String,
     /// Body sent.
     pub sent: Option<String>,
+    /// How long it took.
+    pub took: std::time::Duration,
     /// The answer, or why there was none that could be used.
     pub ended: Result<Response, HttpError>,
 }

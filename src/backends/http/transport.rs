@@ -195,6 +195,7 @@ impl HttpClient {
                 other => other,
             }
         };
+        let began = tokio::time::Instant::now();
         let outcome = tokio::time::timeout(self.limits.total, sending).await;
         let limit = self.limits.total;
         let result = outcome.unwrap_or(Err(Kind::TimedOut { phase, limit })).map_err(|kind| self.error(kind));
@@ -209,6 +210,7 @@ impl HttpClient {
                 method: request.method.to_string(),
                 target,
                 sent: json.map(str::to_owned),
+                took: began.elapsed(),
                 ended: result.clone(),
             });
         }

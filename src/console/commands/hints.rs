@@ -44,6 +44,10 @@ pub fn hints(model: &Model) -> Vec<(String, String)> {
             ));
             out
         }
+        Overlay::Search { .. } => {
+            keyed(model, Mode::Field, &[("open", "stay there"), ("back", "as before"), ("up", "up"), ("down", "down")])
+        }
+        Overlay::Save { .. } => keyed(model, Mode::Field, &[("open", "save"), ("back", "close")]),
         Overlay::Filter { .. } => {
             keyed(model, Mode::Field, &[("open", "keep"), ("back", "as before"), ("up", "up"), ("down", "down")])
         }
@@ -82,6 +86,7 @@ fn on_screen(model: &Model) -> Vec<Wish> {
             out.extend([("edit", "in $EDITOR"), ("copy", "copy"), ("page-down", "page"), ("actions", "actions")]);
         }
         Screen::Resolve { .. } => out = of_question(model),
+        Screen::Evidence { .. } => out = of_evidence(),
         Screen::Diagnose { .. } | Screen::Finding { .. } => out = of_check(model),
         screen => {
             out.push(("open", if matches!(screen, Screen::Overview) { "go to it" } else { "open" }));
@@ -148,12 +153,26 @@ fn of_check(model: &Model) -> Vec<Wish> {
     };
     vec![
         ("back", if open { "give up" } else { "back" }),
-        ("open", "open finding"),
+        ("open", "evidence"),
         ("refresh", "run again"),
+        ("save-bundle", "save"),
         ("copy", "copy"),
         ("data", json),
+        ("step 1", "step"),
+        ("command", "command"),
+    ]
+}
+
+fn of_evidence() -> Vec<Wish> {
+    vec![
+        ("back", "back"),
+        ("search", "search"),
+        ("next-match", "next match"),
+        ("copy", "copy"),
+        ("save-bundle", "save"),
         ("page-down", "page"),
-        ("command", "check WHAT TENANT"),
+        ("refresh", "run again"),
+        ("step 1", "step"),
     ]
 }
 

@@ -1,7 +1,7 @@
 //! The table itself.
 
 use super::availability as can;
-use super::run::{lists, moving, places, probes, row, system};
+use super::run::{evidence, lists, moving, places, probes, row, system};
 use super::{Arg, ArgKind, Call, Command, Danger, Group};
 use crate::console::model::Model;
 use crate::console::msg::Effect;
@@ -55,8 +55,8 @@ pub static COMMANDS: &[Command] = &[
         Group::Here,
         "open",
         "open",
-        "Opens the selected row: a tenant's board, the place where a finding can be dealt with, or the description of \
-         anything else. In a line or a menu it takes what is offered.",
+        "Opens the selected row: a tenant's board, the place where a finding can be dealt with, what was read for a leg or \
+         a finding of a check, or the description of anything else. In a line or a menu it takes what is offered.",
         can::open,
         row::open,
     ),
@@ -109,7 +109,7 @@ pub static COMMANDS: &[Command] = &[
         "explain",
         "explain",
         "Checks what is under the cursor: the egress of the row's tenant, the fabric for what no tenant owns; shows the path \
-         leg by leg and every finding. Esc gives up.",
+         leg by leg as the answers come, and every finding. Esc gives up what has not come.",
         can::explain,
         row::explain,
     ),
@@ -126,11 +126,55 @@ pub static COMMANDS: &[Command] = &[
         Group::Here,
         "step",
         "take a numbered step",
-        "Takes the numbered next step that the screen offers.",
+        "Takes the numbered next step that the screen offers: its command is copied, to be run by you.",
         can::step,
-        row::step,
+        evidence::step,
     )
     .taking(&[needs("NUMBER", ArgKind::Number)]),
+    look(
+        Group::Here,
+        "save-bundle",
+        "save the evidence",
+        "Keeps everything that the check read in a directory that is only yours to read, secrets taken out; \"explain DIR\" \
+         finds the same there, without a network. Without a directory it asks.",
+        can::bundle,
+        evidence::save,
+    )
+    .taking(&[may("DIR", ArgKind::Text)]),
+    look(
+        Group::Here,
+        "flows",
+        "tracked flows",
+        "Lists connections that the exit nodes track for the tenant whose path is on screen, with their state, where they are \
+         translated to, and whether an answer came.",
+        can::flows,
+        evidence::flows,
+    ),
+    look(
+        Group::Here,
+        "search",
+        "search",
+        "Goes to the next line of the text that holds what is typed; capitals do not count.",
+        can::search,
+        evidence::search,
+    )
+    .taking(&[may("TEXT", ArgKind::Text)]),
+    look(
+        Group::Here,
+        "next-match",
+        "next match",
+        "Goes to the next line that holds what was searched for, around the end.",
+        can::matched,
+        evidence::next_match,
+    ),
+    look(
+        Group::Here,
+        "previous-match",
+        "previous match",
+        "Goes to the previous line that holds what was searched for.",
+        can::matched,
+        evidence::previous_match,
+    ),
     look(
         Group::List,
         "filter",

@@ -14,29 +14,30 @@ fn cell(text: &str) -> String {
 /// What `inquiry` found: the path, the findings, what is unknown; `None` where nothing came.
 #[must_use]
 pub fn markdown(inquiry: &Inquiry, glyphs: &Glyphs) -> Option<String> {
-    let found = inquiry.found()?;
+    let (found, diagnosis) = (inquiry.found()?, inquiry.diagnosis()?);
     let mut out = format!("**{}**, {}\n", inquiry.name(), found.at.strftime("%Y-%m-%d %H:%M:%SZ"));
-    if let Some(path) = inquiry.path() {
+    let legs = inquiry.legs();
+    if !legs.is_empty() {
         out.push_str("\n| | leg | where | result | what was seen |\n| --- | --- | --- | --- | --- |\n");
-        for (n, leg) in (1..).zip(&path.legs) {
-            let state = said(&result(leg.state), glyphs);
-            // Writing to a string cannot fail.
-            let _ = writeln!(out, "| {n} | {} | {} | {state} | {} |", leg.leg.name, leg.leg.place, cell(&seen(leg)));
-        }
+    }
+    for row in &legs {
+        let (n, leg, state) = (row.number, row.leg, said(&result(row.state), glyphs));
+        // Writing to a string cannot fail.
+        let _ = writeln!(out, "| {n} | {} | {} | {state} | {} |", leg.name, leg.place, cell(&seen(row)));
     }
     for finding in inquiry.findings() {
         out.push('\n');
         out.push_str(&of_finding(finding, glyphs));
     }
-    if !found.report.unknown.is_empty() {
+    if !diagnosis.report.unknown.is_empty() {
         out.push('\n');
     }
-    for unknown in &found.report.unknown {
+    for unknown in &diagnosis.report.unknown {
         let why = unknown.why.as_ref().map_or_else(String::new, |why| format!(": {}", crate::text::clean(why)));
         let _ = writeln!(out, "- unknown: {}{why}", unknown.missing);
     }
-    if found.others > 0 {
-        let _ = writeln!(out, "\nLeft out: {} about other tenants.", found.others);
+    if diagnosis.others > 0 {
+        let _ = writeln!(out, "\nLeft out: {} about other tenants.", diagnosis.others);
     }
     Some(out)
 }

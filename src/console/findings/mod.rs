@@ -1,6 +1,12 @@
-//! Findings on screen: the check that runs or ran last, its cursor, and the last verdict of each tenant's egress.
+//! Findings on screen: the check that runs or ran last, its cursor, what was read for it, and the last verdict of each
+//! tenant's egress.
 
+mod evidence;
+mod flows;
+mod inquiry;
+mod legs;
 mod markdown;
+mod save;
 mod sheet;
 mod words;
 
@@ -9,64 +15,27 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
+pub use evidence::{Line, Origin, Spelt, find, items_of, lines, origin, origin_short, spelt, values};
+pub use flows::tracked;
+pub use inquiry::{Came, Found, Inquiry};
+pub use legs::{OnNode, Row};
 pub use markdown::{markdown, of_finding};
+pub use save::{save, saved, start as start_saving};
 pub use sheet::sheet;
-pub use words::{called, class, result, seen, severity, word};
+pub use words::{called, class, result, seen, sentence, severity, short, waiting, word};
+
+use inquiry::PROBE;
 
 use super::list::Cell;
-use super::model::{Model, Screen};
+use super::model::{Model, Screen, Spot};
 use super::msg::{Effect, Notice};
+use super::nav;
 use super::resolve::{Probe, conclude, remember};
-use super::{nav, widgets::format};
-use crate::diagnose::Report;
+use crate::diagnose::Diagnosis;
 use crate::diagnose::collect::Check;
-use crate::diagnose::finding::{Finding, Key, Severity};
+use crate::diagnose::finding::Finding;
 use crate::diagnose::path::{Path, State};
 use crate::inventory::{Class, ObjectId};
-
-/// How lines of Activity about checks begin.
-const PROBE: &str = "check ";
-
-/// The check that runs, or ran last.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Inquiry {
-    /// Counts up with every check of this console: what comes under another number is an older one's.
-    pub id: u64,
-    /// What is looked at.
-    pub check: Check,
-    /// Of whom; `None` = of everybody.
-    pub tenant: Option<Arc<str>>,
-    /// Since when.
-    pub asked: Timestamp,
-    /// What came of it.
-    pub came: Came,
-}
-
-/// What came of a check.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Came {
-    /// Nothing yet.
-    Awaited,
-    /// The operator gave it up.
-    Stopped,
-    /// It did not end, and why.
-    Failed(String),
-    /// What it found.
-    Found(Found),
-}
-
-/// What a check found.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Found {
-    /// Findings that concern whom was asked about.
-    pub report: Report,
-    /// How many findings about others were left out.
-    pub others: usize,
-    /// When it ended.
-    pub at: Timestamp,
-    /// How long it took.
-    pub took: Duration,
-}
 
 /// What the last check of a tenant's egress came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,98 +46,23 @@ pub struct Verdict {
     pub at: Timestamp,
 }
 
-impl Inquiry {
-    /// Whether something is awaited.
-    #[must_use]
-    pub const fn is_open(&self) -> bool {
-        matches!(self.came, Came::Awaited)
-    }
-
-    /// What it found.
-    #[must_use]
-    pub const fn found(&self) -> Option<&Found> {
-        match &self.came {
-            Came::Found(found) => Some(found),
-            _ => None,
-        }
-    }
-
-    /// The path, where the check looks at one.
-    #[must_use]
-    pub fn path(&self) -> Option<Path<'_>> {
-        let found = self.found()?;
-        matches!(self.check, Check::Egress | Check::All).then(|| Path::of(&found.report, self.tenant.as_deref()))
-    }
-
-    /// The finding that is told first: that of the first broken leg, by its root; else the report's.
-    #[must_use]
-    pub fn headline(&self) -> Option<&Finding> {
-        let report = &self.found()?.report;
-        let of = |key: &Key| report.findings.iter().find(|f| f.key() == *key);
-        let broken = self.path().and_then(|path| {
-            let (_, leg) = path.broken()?;
-            leg.findings.iter().copied().find(|f| f.severity == Severity::Fault)
-        });
-        let mut at = match broken {
-            Some(finding) => of(&finding.key())?,
-            None => report.headline()?,
-        };
-        // A circle of causes ends after as many steps as there are findings.
-        for _ in &report.findings {
-            match at.caused_by.as_ref().and_then(of) {
-                Some(cause) => at = cause,
-                None => break,
-            }
-        }
-        Some(at)
-    }
-
-    /// Findings as they are shown: the headline with its consequences, then the rest in the report's order.
-    #[must_use]
-    pub fn findings(&self) -> Vec<&Finding> {
-        let (Some(found), Some(first)) = (self.found(), self.headline()) else { return Vec::new() };
-        let all = &found.report.findings;
-        let key = first.key();
-        let start = all.iter().position(|f| f.key() == key).unwrap_or(0);
-        let end = all.iter().skip(start + 1).position(|f| f.caused_by.is_none()).map_or(all.len(), |n| start + 1 + n);
-        let head = all.get(start..end).unwrap_or_default();
-        head.iter().chain(all.iter().take(start)).chain(all.iter().skip(end)).collect()
-    }
-
-    /// How many findings are of `severity`.
-    #[must_use]
-    pub fn count(&self, severity: Severity) -> usize {
-        self.found().map_or(0, |found| found.report.findings.iter().filter(|f| f.severity == severity).count())
-    }
-
-    /// What it is called: `check egress of eds`.
-    #[must_use]
-    pub fn name(&self) -> String {
-        let of = self.tenant.as_ref().map_or_else(String::new, |tenant| format!(" of {tenant}"));
-        format!("{PROBE}{}{of}", word(self.check))
-    }
-
-    /// Whole seconds since it was asked for.
-    #[must_use]
-    pub fn waited(&self, now: Timestamp) -> i64 {
-        now.duration_since(self.asked).as_secs().max(0)
-    }
-}
-
 /// Starts a check; one that still runs is given up.
 pub fn ask(model: &mut Model, check: Check, tenant: Option<Arc<str>>) -> Vec<Effect> {
     stop(model);
     let id = model.inquiry.as_ref().map_or(1, |i| i.id + 1);
-    let inquiry = Inquiry { id, check, tenant: tenant.clone(), asked: model.now, came: Came::Awaited };
+    let (asked, came) = (model.now, Came::Awaited);
+    let inquiry = Inquiry { id, check, tenant: tenant.clone(), asked, came, found: None };
     remember(model, Probe { at: model.now, what: inquiry.name(), result: None });
+    // The same looked at again: the cursor stays where it is.
+    let same = model.inquiry.as_ref().is_some_and(|old| old.check == check && old.tenant == inquiry.tenant);
     model.inquiry = Some(inquiry);
-    let screen = Screen::Diagnose { cursor: None, follow: true, scroll: 0 };
-    if matches!(model.screen(), Screen::Finding { .. }) {
+    while matches!(model.screen(), Screen::Finding { .. } | Screen::Evidence { .. }) {
         nav::pop(model);
     }
     match model.stack.last_mut() {
-        Some(shown @ Screen::Diagnose { .. }) => *shown = screen,
-        _ => nav::push(model, screen),
+        Some(Screen::Diagnose { .. }) if same => {}
+        Some(shown @ Screen::Diagnose { .. }) => *shown = Screen::diagnose(),
+        _ => nav::push(model, Screen::diagnose()),
     }
     vec![Effect::Check { id, check, tenant }]
 }
@@ -181,7 +75,7 @@ pub fn again(model: &mut Model) -> Vec<Effect> {
     }
 }
 
-/// Gives the check up that runs; whether there was one.
+/// Gives up what has not come of the check that runs; whether there was one. What came is judged.
 pub fn stop(model: &mut Model) -> bool {
     let Some(inquiry) = model.inquiry.as_mut().filter(|i| i.is_open()) else { return false };
     inquiry.came = Came::Stopped;
@@ -189,78 +83,65 @@ pub fn stop(model: &mut Model) -> bool {
     true
 }
 
-/// Takes in what a check came to; that of an older one is dropped.
-pub fn checked(model: &mut Model, id: u64, report: Result<Arc<Report>, String>, took: Duration) {
-    let Some(inquiry) = model.inquiry.as_mut().filter(|i| i.id == id && i.is_open()) else { return };
-    let (tenant, at) = (inquiry.tenant.clone(), model.now);
-    match &report {
-        Ok(report) => {
-            let (report, others) = tenant.as_deref().map_or_else(|| ((**report).clone(), 0), |t| report.about(t));
-            inquiry.came = Came::Found(Found { report, others, at, took });
+/// Takes in what has come of a check so far; that of an older one is dropped.
+pub fn came(model: &mut Model, id: u64, diagnosis: Arc<Diagnosis>, took: Duration) {
+    let at = model.now;
+    if let Some(inquiry) = model.inquiry.as_mut().filter(|i| i.id == id && i.is_open()) {
+        inquiry.found = Some(Found { diagnosis, at, took });
+        reopen(model);
+    }
+}
+
+/// Evidence that is open shows what has come since.
+fn reopen(model: &mut Model) {
+    let glyphs = model.look.glyphs;
+    let (Some(Screen::Evidence { spot: Some(spot), lines, .. }), Some(inquiry)) =
+        (model.stack.last_mut(), &model.inquiry)
+    else {
+        return;
+    };
+    *lines = self::lines(inquiry, spot, glyphs).into();
+}
+
+/// Takes in what a check came to in the end; that of an older one is dropped.
+pub fn checked(model: &mut Model, id: u64, came: Result<Arc<Diagnosis>, String>, took: Duration) {
+    let at = model.now;
+    let awaited = |i: &&mut Inquiry| i.id == id && matches!(i.came, Came::Awaited | Came::Stopped);
+    let Some(inquiry) = model.inquiry.as_mut().filter(awaited) else { return };
+    let stopped = inquiry.came == Came::Stopped;
+    match &came {
+        Ok(diagnosis) => {
+            inquiry.found = Some(Found { diagnosis: Arc::clone(diagnosis), at, took });
+            inquiry.came = Came::Ended;
         }
         Err(why) => inquiry.came = Came::Failed(why.clone()),
     }
-    let looked = matches!(inquiry.check, Check::Egress | Check::All);
     let (class, text) = sentence(inquiry, at);
     let name = inquiry.name();
-    conclude(model, PROBE, Cell::state(class, text.clone()));
-    if !matches!(model.screen(), Screen::Diagnose { .. } | Screen::Finding { .. }) {
+    if !stopped {
+        conclude(model, PROBE, Cell::state(class, text.clone()));
+    }
+    if !matches!(model.screen(), Screen::Diagnose { .. } | Screen::Finding { .. } | Screen::Evidence { .. }) {
         model.say(Notice { class, text: format!("{name}: {text}") });
     }
-    if let (true, Ok(report)) = (looked, report) {
-        note(model, &report, tenant, at);
+    reopen(model);
+    if let Ok(diagnosis) = came {
+        note(model, &diagnosis, at);
     }
 }
 
 /// Keeps the verdict of each tenant that was looked at.
-fn note(model: &mut Model, report: &Report, tenant: Option<Arc<str>>, at: Timestamp) {
+fn note(model: &mut Model, diagnosis: &Diagnosis, at: Timestamp) {
+    if let (Some(tenant), Some(state)) = (&diagnosis.wanted.tenant, diagnosis.state()) {
+        model.verdicts.insert(tenant.as_str().into(), Verdict { class: class(state), at });
+    }
+    if diagnosis.wanted.tenant.is_some() || diagnosis.path().is_none() {
+        return;
+    }
     let all = || model.picture().into_iter().flat_map(|inv| inv.tenants.iter().map(|t| Arc::clone(&t.name)));
-    let tenants: Vec<Arc<str>> = tenant.map_or_else(|| all().collect(), |one| vec![one]);
-    for tenant in tenants {
-        let class = class(Path::of(report, Some(&tenant)).state());
+    for tenant in all().collect::<Vec<_>>() {
+        let class = class(Path::of(&diagnosis.whole, Some(&tenant)).state());
         model.verdicts.insert(tenant, Verdict { class, at });
-    }
-}
-
-/// The sentence about a check.
-#[must_use]
-pub fn sentence(inquiry: &Inquiry, now: Timestamp) -> (Class, String) {
-    let found = match &inquiry.came {
-        Came::Awaited => return (Class::Progress, format!("asking · {}s", inquiry.waited(now))),
-        Came::Stopped => return (Class::Info, "given up by you: nothing is known of it".to_owned()),
-        Came::Failed(why) => return (Class::Unknown, why.clone()),
-        Came::Found(found) => found,
-    };
-    let path = inquiry.path();
-    let not_run = path.as_ref().map_or(0, |path| path.count(State::NotRun));
-    let legs = if not_run > 0 { format!(" · {} not run here", format::plural(not_run, "leg")) } else { String::new() };
-    match inquiry.headline() {
-        Some(first) if first.severity > Severity::Info => (severity(first.severity), first.title.clone()),
-        _ if !found.report.unknown.is_empty() => {
-            let inputs = format::plural(found.report.unknown.len(), "input");
-            (Class::Unknown, format!("no fault found, but {inputs} missing{legs}"))
-        }
-        _ if found.report.passed.is_empty() => (Class::NotRun, "nothing was looked at".to_owned()),
-        _ => {
-            let passed = format::plural(found.report.passed.len(), "check");
-            (Class::Fine, format!("no fault found · {passed} passed{legs}"))
-        }
-    }
-}
-
-/// The headline in short: its id, on what, and how many findings there are; else the sentence.
-#[must_use]
-pub fn short(inquiry: &Inquiry, now: Timestamp) -> (Class, String) {
-    let (class, text) = sentence(inquiry, now);
-    match inquiry.headline().filter(|f| f.severity > Severity::Info) {
-        Some(first) => {
-            let (faults, warnings) = (inquiry.count(Severity::Fault), inquiry.count(Severity::Warning));
-            let faults = (faults > 0).then(|| format::plural(faults, "fault"));
-            let counts = faults.into_iter().chain((warnings > 0).then(|| format::plural(warnings, "warning")));
-            let counts = counts.collect::<Vec<_>>().join(", ");
-            (class, format!("{} on {} {} · {counts}", first.id, first.subject.kind, first.subject.name))
-        }
-        None => (class, text),
     }
 }
 
@@ -269,7 +150,9 @@ pub fn short(inquiry: &Inquiry, now: Timestamp) -> (Class, String) {
 /// # Errors
 /// One clause for the operator.
 pub fn of_row(model: &Model) -> Result<(Check, Option<Arc<str>>), String> {
-    if let (Screen::Diagnose { .. } | Screen::Finding { .. }, Some(inquiry)) = (model.screen(), &model.inquiry) {
+    if let (Screen::Diagnose { .. } | Screen::Finding { .. } | Screen::Evidence { .. }, Some(inquiry)) =
+        (model.screen(), &model.inquiry)
+    {
         return Ok((inquiry.check, inquiry.tenant.clone()));
     }
     let (Some(id), Some(inv)) = (model.selected(), model.picture()) else {
@@ -285,28 +168,57 @@ pub fn of_row(model: &Model) -> Result<(Check, Option<Arc<str>>), String> {
     }
 }
 
-/// The finding under the cursor.
-#[must_use]
-pub fn selected(model: &Model) -> Option<&Finding> {
-    let findings = model.inquiry.as_ref()?.findings();
-    let key = match model.screen() {
-        Screen::Diagnose { cursor, .. } => cursor.as_ref(),
-        Screen::Finding { key, .. } => Some(key.as_ref()?),
-        _ => return None,
-    };
-    let at = key.and_then(|key| findings.iter().find(|f| f.key() == *key)).or_else(|| findings.first());
-    at.copied()
+/// Where the cursor can be: the legs, then the findings.
+fn spots(inquiry: &Inquiry) -> Vec<Spot> {
+    let legs = (0..inquiry.leg_count()).map(Spot::Leg);
+    let findings = if inquiry.is_open() { Vec::new() } else { inquiry.findings() };
+    legs.chain(findings.into_iter().map(|f| Spot::Finding(f.key()))).collect()
 }
 
-/// Moves the cursor by findings; whether there was one to move to.
+/// What is under the cursor: on a screen about one thing that thing, else where the cursor was put, else the first
+/// leg that is broken, unknown or weak, else the first of all.
+#[must_use]
+pub fn spot(model: &Model) -> Option<Spot> {
+    let inquiry = model.inquiry.as_ref()?;
+    let put = match model.screen() {
+        Screen::Diagnose { cursor, .. } => cursor.clone(),
+        Screen::Finding { key, .. } => return Some(Spot::Finding(key.clone()?)),
+        Screen::Evidence { spot, .. } => return spot.clone(),
+        _ => return None,
+    };
+    let spots = spots(inquiry);
+    let first = || {
+        let legs = inquiry.legs();
+        let of = |state| legs.iter().find(|row| row.state == state).map(|row| Spot::Leg(row.number - 1));
+        of(State::Fail).or_else(|| of(State::Unknown)).or_else(|| of(State::Weak))
+    };
+    put.filter(|put| spots.contains(put)).or_else(first).or_else(|| spots.first().cloned())
+}
+
+/// The finding that `spot` is about: itself, or the first one of the leg.
+#[must_use]
+pub fn finding_at<'m>(inquiry: &'m Inquiry, spot: &Spot) -> Option<&'m Finding> {
+    let report = &inquiry.diagnosis()?.report;
+    match spot {
+        Spot::Finding(key) => report.findings.iter().find(|f| f.key() == *key),
+        Spot::Leg(at) => inquiry.legs().get(*at)?.findings().into_iter().next(),
+    }
+}
+
+/// The finding under the cursor, or of the leg under it.
+#[must_use]
+pub fn selected(model: &Model) -> Option<&Finding> {
+    finding_at(model.inquiry.as_ref()?, &spot(model)?)
+}
+
+/// Moves the cursor; whether there was something to move to.
 pub fn step(model: &mut Model, by: isize) -> bool {
-    let keys: Vec<Key> =
-        model.inquiry.as_ref().map(|i| i.findings().iter().map(|f| f.key()).collect()).unwrap_or_default();
-    let at = selected(model).map(Finding::key).and_then(|key| keys.iter().position(|k| *k == key));
-    let to = at.and_then(|at| at.checked_add_signed(by)).and_then(|to| keys.get(to)).cloned();
+    let spots = model.inquiry.as_ref().map(spots).unwrap_or_default();
+    let at = spot(model).and_then(|spot| spots.iter().position(|s| *s == spot));
+    let to = at.and_then(|at| at.checked_add_signed(by)).and_then(|to| spots.get(to)).cloned();
     match (model.stack.last_mut(), to) {
-        (Some(Screen::Diagnose { cursor, follow, .. }), Some(key)) => {
-            (*cursor, *follow) = (Some(key), true);
+        (Some(Screen::Diagnose { cursor, follow, .. }), Some(spot)) => {
+            (*cursor, *follow) = (Some(spot), true);
             true
         }
         _ => false,
@@ -320,6 +232,13 @@ pub fn text(model: &Model) -> Option<String> {
     match model.screen() {
         Screen::Finding { json: true, .. } => Some(super::describe::plain(&sheet(model))),
         Screen::Finding { .. } => selected(model).map(|f| of_finding(f, model.look.glyphs)),
+        Screen::Evidence { lines, .. } => Some(evidence::text(lines)),
         _ => markdown(inquiry, model.look.glyphs),
     }
+}
+
+/// The next steps of what is under the cursor, as they are numbered on screen.
+#[must_use]
+pub fn steps(model: &Model) -> Vec<crate::diagnose::finding::Next> {
+    selected(model).map(|finding| finding.next.clone()).unwrap_or_default()
 }

@@ -11,7 +11,8 @@ pub fn sheet(model: &Model) -> Vec<TextLine> {
     let Screen::Finding { key, json, .. } = model.screen() else { return Vec::new() };
     let finding = selected(model);
     if *json {
-        let whole = || model.inquiry.as_ref().and_then(|i| i.found()).map(|f| f.report.document(Some(f.at)));
+        let diagnosis = model.inquiry.as_ref().and_then(|i| i.diagnosis());
+        let whole = || diagnosis.map(|d| d.report.document(d.evidence.at()));
         let value = if key.is_some() { finding.map(Finding::document) } else { whole() };
         let text = value.and_then(|v| serde_json::to_string_pretty(&v).ok()).unwrap_or_default();
         return text.lines().map(|line| TextLine::Plain(line.to_owned())).collect();

@@ -1,59 +1,100 @@
-//! Diagnose: the path leg by leg, what was found, what is unknown; and one finding in full.
+//! Diagnose: the sentence, the path leg by leg, what was found, what is unknown; below them what was read for what is
+//! under the cursor (screens.md 9a, 9b).
+
+mod drawer;
+mod live;
 
 use ratatui::layout::Rect;
 
 use super::text;
-use crate::console::findings::{self, Came, Inquiry, result, seen, severity};
+use crate::console::findings::{self, Came, Inquiry, Row as Leg, result, seen, severity};
 use crate::console::list::Cell;
-use crate::console::model::Screen;
+use crate::console::model::{Screen, Spot};
+use crate::console::msg::Hit;
 use crate::console::theme::Role;
 use crate::console::view::ctx::Ctx;
 use crate::console::widgets::canvas::{Bit, Canvas, wrap};
 use crate::console::widgets::format::plural;
-use crate::console::widgets::frame::Titles;
+use crate::console::widgets::frame::{Titles, rule};
 use crate::diagnose::finding::{Finding, Severity, Unknown};
-use crate::diagnose::path::{Judged, Path};
+use crate::diagnose::path::State;
 use crate::inventory::Class;
 use crate::text::{Cut, cut, pad};
 
 /// From this width on a leg says where it is looked at (screens.md 9a, 9b).
 const WIDE: u16 = 100;
+/// From this height on the body has a heading over the legs and air around them.
+const TALL: u16 = 24;
 /// Cells of a leg's number, its name, where it is looked at, its result.
 const COLUMNS: [u16; 4] = [4, 22, 16, 15];
 /// Cells before what is unknown.
 const LEAD: usize = 3;
+/// Rows of the sentence at most.
+const SENTENCE: usize = 2;
+/// Rows for what was read, at least; all there is room for on a tall screen.
+const DRAWER: u16 = 4;
 
 type Row = Vec<Bit>;
 
 /// Draws the check into `area`.
 pub fn draw(canvas: &mut Canvas<'_>, ctx: &Ctx<'_>, area: Rect) {
-    let Screen::Diagnose { follow, scroll, .. } = ctx.model.screen() else { return };
     let Some(inquiry) = &ctx.model.inquiry else {
         let key = ctx.key("explain");
         let hint = format!("Nothing was checked yet. {key} on a row checks it, :check WHAT [TENANT] anything.");
         canvas.bits((area.x + 2, area.y + 1), area.width.saturating_sub(3), &[Bit::muted(hint)]);
         return;
     };
-    let right = match &inquiry.came {
-        Came::Found(found) => {
-            format!("collected {} in {:.1}s", found.at.strftime("%H:%M:%SZ"), found.took.as_secs_f64())
-        }
-        _ => format!("asked {}", inquiry.asked.strftime("%H:%M:%SZ")),
-    };
-    let title = match (&inquiry.tenant, inquiry.path()) {
-        (Some(tenant), Some(_)) => format!("Path · {tenant} → internet"),
-        (None, Some(_)) => "Path · all tenants → internet".to_owned(),
-        _ => inquiry.name(),
-    };
-    let titles = Titles { right: vec![Bit::muted(right)], focused: true, ..Titles::new(title) };
-    let page = Page { canvas, inquiry, ctx, width: area.width.saturating_sub(2) };
+    let page = Page { canvas, inquiry, ctx, width: area.width.saturating_sub(2), tall: area.height >= TALL };
+    let top = page.top();
     let (rows, cursor) = page.rows();
-    let height = usize::from(area.height.saturating_sub(2)).max(1);
+    let spot = findings::spot(ctx.model).filter(|_| inquiry.found().is_some());
+    let live = live::rows(page.canvas, ctx, inquiry, area.width.saturating_sub(2));
+    let drawer = spot.map(|spot| drawer::Drawer::new(page.canvas, ctx, inquiry, &spot, area.width.saturating_sub(2)));
+    let titles = page.titles();
+
+    let above = area.height.saturating_sub(u16::try_from(top.len()).unwrap_or(0));
+    let live_rows = u16::try_from(live.len()).unwrap_or(0);
+    // The legs are never cut: their order is the answer. What was read gives way to them.
+    let wanted = u16::try_from(rows.len()).unwrap_or(u16::MAX).saturating_add(1);
+    let legs = u16::try_from(inquiry.leg_count()).unwrap_or(0) + 1 + u16::from(page.tall && inquiry.has_path());
+    let least = if drawer.is_some() { DRAWER + 1 } else { 0 };
+    let list = wanted.min(above.saturating_sub(least + live_rows)).max(legs.min(above));
+    let mut at = area.y;
+    for row in &top {
+        canvas.bits((area.x + 1, at), area.width.saturating_sub(2), row);
+        at += 1;
+    }
+    rule(canvas, Rect { y: at, height: 1, ..area }, &titles);
+    let body = Rect { y: at + 1, height: list.saturating_sub(1), ..area };
+    scrolled(canvas, ctx, body, &rows, cursor);
+    let mut rest = Rect { y: body.bottom(), height: area.bottom().saturating_sub(body.bottom()), ..area };
+    for row in live.iter().take(usize::from(rest.height.saturating_sub(1))) {
+        canvas.bits((rest.x + 1, rest.y), rest.width.saturating_sub(2), row);
+        rest = Rect { y: rest.y + 1, height: rest.height - 1, ..rest };
+    }
+    if let Some(drawer) = drawer {
+        drawer.draw(canvas, rest);
+    }
+}
+
+/// Rows of a list that may be longer than its place: the cursor stays on screen.
+fn scrolled(canvas: &mut Canvas<'_>, ctx: &Ctx<'_>, area: Rect, rows: &[Row], cursor: Option<(usize, usize)>) {
+    let Screen::Diagnose { follow, scroll, .. } = ctx.model.screen() else { return };
+    let height = usize::from(area.height).max(1);
+    let end = rows.len().saturating_sub(height);
     let top = match (follow, cursor) {
         (true, Some((first, last))) => (*scroll).max((last + 1).saturating_sub(height)).min(first),
         _ => *scroll,
     };
-    text::page(canvas, area, &titles, &rows, top);
+    let top = top.min(end);
+    canvas.hit(area, Hit::Text { top, end });
+    for (y, row) in (area.y..area.bottom()).zip(rows.iter().skip(top)) {
+        canvas.bits((area.x + 1, y), area.width.saturating_sub(2), row);
+    }
+    if let Some((first, _)) = cursor.filter(|(first, _)| (top..top + height).contains(first)) {
+        let y = area.y + u16::try_from(first - top).unwrap_or(0);
+        canvas.point(area.x, y);
+    }
 }
 
 /// Draws one finding, or all as JSON, into `area`.
@@ -69,55 +110,103 @@ struct Page<'p, 'm> {
     inquiry: &'p Inquiry,
     ctx: &'p Ctx<'m>,
     width: u16,
+    tall: bool,
 }
 
 impl Page<'_, '_> {
-    /// All rows, and the first and last one of the finding under the cursor.
-    fn rows(&self) -> (Vec<Row>, Option<(usize, usize)>) {
+    fn titles(&self) -> Titles {
+        let right = match (&self.inquiry.came, self.inquiry.found()) {
+            (Came::Ended, Some(found)) => {
+                format!("collected {} in {:.1}s", found.at.strftime("%H:%M:%SZ"), found.took.as_secs_f64())
+            }
+            _ => format!("asked {}", self.inquiry.asked.strftime("%H:%M:%SZ")),
+        };
+        let title = match (&self.inquiry.tenant, self.inquiry.has_path()) {
+            (Some(tenant), true) => format!("Path · {tenant} → internet"),
+            (None, true) => "Path · all tenants → internet".to_owned(),
+            _ => self.inquiry.name(),
+        };
+        Titles { right: vec![Bit::muted(right)], focused: true, ..Titles::new(title) }
+    }
+
+    /// The sentence, and below it its reach.
+    fn top(&self) -> Vec<Row> {
         let (class, text) = findings::sentence(self.inquiry, self.ctx.model.now);
-        let mut rows = self.folded(&[self.canvas.glyph(class), Bit::text(" ")], &text, Role::Title);
-        let Some(found) = self.inquiry.found() else { return (rows, None) };
-        let path = self.inquiry.path();
-        rows.extend(self.about(path.as_ref()).map(|text| vec![Bit::muted(format!("  {text}"))]));
-        if let Some(path) = &path {
-            let broken = path.broken().map(|(n, _)| n);
-            rows.push(self.head());
-            rows.extend((1..).zip(&path.legs).map(|(n, leg)| self.leg(n, leg, broken == Some(n))));
-        }
+        let lead = [self.canvas.glyph(class), Bit::text(" ")];
+        let mut rows = self.folded(&lead, &text, Role::Title);
+        // The findings below have the whole sentence.
+        rows.truncate(SENTENCE);
+        rows.extend(self.about().map(|text| vec![Bit::muted(format!("  {text}"))]));
+        rows
+    }
+
+    /// All rows of the list, and the first and last one under the cursor.
+    fn rows(&self) -> (Vec<Row>, Option<(usize, usize)>) {
+        let mut rows = Vec::new();
         let mut cursor = None;
+        let spot = findings::spot(self.ctx.model);
+        if self.inquiry.has_path() && self.tall {
+            rows.push(self.head());
+        }
+        let legs = self.inquiry.legs();
+        for (at, leg) in legs.iter().enumerate() {
+            let here = spot == Some(Spot::Leg(at));
+            cursor = if here { Some((rows.len(), rows.len())) } else { cursor };
+            rows.push(self.leg(leg, here));
+        }
+        if legs.is_empty() && self.inquiry.has_path() {
+            rows.extend((1..).zip(&crate::diagnose::path::LEGS).map(|(n, leg)| self.waiting(n, leg)));
+        }
+        let Some(diagnosis) = self.inquiry.diagnosis() else { return (rows, cursor) };
+        // What is found before all has come may be taken back: it is told leg by leg, and in full at the end.
+        if self.inquiry.is_open() {
+            return (rows, cursor);
+        }
         let shown = self.inquiry.findings();
-        rows.push(self.rule(&format!("findings · {}", shown.len()), found.others));
-        if shown.is_empty() && found.report.unknown.is_empty() {
+        rows.push(self.rule(&format!("findings · {}", shown.len()), diagnosis.others));
+        if shown.is_empty() && diagnosis.report.unknown.is_empty() {
             rows.push(vec![Bit::muted("   Nothing was found.")]);
         }
-        let selected = findings::selected(self.ctx.model).map(Finding::key);
         for finding in shown {
-            let here = selected == Some(finding.key());
+            let here = spot == Some(Spot::Finding(finding.key()));
             let first = rows.len();
             rows.extend(self.finding(finding, here));
             if here {
                 cursor = Some((first, rows.len() - 1));
             }
         }
-        if !found.report.unknown.is_empty() {
-            rows.push(self.rule(&format!("unknown · {}", found.report.unknown.len()), 0));
-            rows.extend(found.report.unknown.iter().flat_map(|u| self.unknown(u)));
+        if !diagnosis.report.unknown.is_empty() {
+            rows.push(self.rule(&format!("unknown · {}", diagnosis.report.unknown.len()), 0));
+            rows.extend(diagnosis.report.unknown.iter().flat_map(|u| self.unknown(u)));
         }
         (rows, cursor)
     }
 
-    /// Reach, leg, and the danger of the first step; nothing where nothing was found.
-    fn about(&self, path: Option<&Path<'_>>) -> Option<String> {
-        let first = self.inquiry.headline().filter(|f| f.severity > Severity::Info)?;
-        let reach = first.affects.len();
-        let tenants = first.affects.iter().all(|who| self.ctx.inv().tenant(who).is_some());
+    /// Reach, leg, and the danger of the first step; by which exit nodes the tenant leaves; who is awaited.
+    fn about(&self) -> Option<String> {
         let mut out = Vec::new();
-        out.extend(
-            (reach > 0).then(|| format!("Affects {}.", plural(reach, if tenants { "tenant" } else { "object" }))),
-        );
-        let broken = path.and_then(|path| Some((path.broken()?.0, path.legs.len())));
-        out.extend(broken.map(|(leg, all)| format!("Found at leg {leg} of {all}.")));
-        out.extend(first.next.first().map(|next| format!("Danger of the next step: {}.", next.danger)));
+        if let Some(first) = self.inquiry.headline().filter(|f| f.severity > Severity::Info) {
+            let reach = first.affects.len();
+            let tenants = first.affects.iter().all(|who| self.ctx.inv().tenant(who).is_some());
+            let what = if tenants { "tenant" } else { "object" };
+            out.extend((reach > 0).then(|| format!("Affects {}.", plural(reach, what))));
+            let all = self.inquiry.leg_count();
+            out.extend(self.inquiry.broken().map(|leg| format!("Found at leg {leg} of {all}.")));
+            out.extend(first.next.first().map(|next| format!("Danger of the next step: {}.", next.danger)));
+        }
+        let diagnosis = self.inquiry.diagnosis();
+        if let Some(open) = diagnosis.filter(|_| self.inquiry.is_open() && !out.is_empty()).map(|d| d.open.iter()) {
+            out.push(format!("Still waiting {}.", findings::waiting(open)));
+        }
+        if let Some(why) = diagnosis.and_then(|d| d.given_up.as_ref()).filter(|_| !out.is_empty()) {
+            out.push(format!("The rest is unknown: {why}."));
+        }
+        let nodes = diagnosis.map(|d| d.nodes.as_slice()).unwrap_or_default();
+        let name = |node: &crate::diagnose::OneNode| {
+            if node.primary { format!("{} (primary)", node.name) } else { node.name.clone() }
+        };
+        let names: Vec<String> = nodes.iter().map(name).collect();
+        out.extend((!names.is_empty()).then(|| format!("Leaves by {}.", names.join(" and "))));
         (!out.is_empty()).then(|| out.join(" "))
     }
 
@@ -149,14 +238,37 @@ impl Page<'_, '_> {
         self.table(["", "LEG", "WHERE", "RESULT", "WHAT WAS SEEN"].map(|t| Cell { role: Role::Title, ..Cell::text(t) }))
     }
 
-    fn leg(&self, number: usize, leg: &Judged<'_>, broken: bool) -> Row {
-        let sign = if broken { self.canvas.look().glyphs.cursor } else { " " };
+    fn leg(&self, leg: &Leg<'_>, here: bool) -> Row {
+        let sign = if here { self.canvas.look().glyphs.cursor } else { " " };
+        let role = if here { Role::Title } else { Role::Text };
+        let place = match leg.nodes.len() {
+            0 => leg.leg.place.to_owned(),
+            n => plural(n, "exit node"),
+        };
         self.table([
-            Cell::text(format!("{sign}{number:>2}")),
-            Cell::text(leg.leg.name),
-            Cell::muted(leg.leg.place),
+            Cell::text(format!("{sign}{:>2}", leg.number)),
+            Cell { role, ..Cell::text(leg.leg.name) },
+            Cell::muted(place),
             result(leg.state),
             Cell::text(seen(leg)),
+        ])
+    }
+
+    /// A leg of which nothing has come.
+    fn waiting(&self, number: usize, leg: &crate::diagnose::path::Leg) -> Row {
+        let asking = self.inquiry.is_open() && !leg.awaits.is_empty();
+        let (state, text) = match &self.inquiry.came {
+            _ if leg.awaits.is_empty() => (State::NotRun, format!("needs {}", leg.needs)),
+            _ if asking => (State::Asking, String::new()),
+            Came::Failed(_) => (State::Unknown, String::new()),
+            _ => (State::Unknown, "given up by you".to_owned()),
+        };
+        self.table([
+            Cell::text(format!(" {number:>2}")),
+            Cell::text(leg.name),
+            Cell::muted(leg.place),
+            result(state),
+            Cell::muted(text),
         ])
     }
 
@@ -172,35 +284,51 @@ impl Page<'_, '_> {
 
     fn unknown(&self, unknown: &Unknown) -> Vec<Row> {
         let why = unknown.why.as_ref().map_or_else(String::new, |why| format!(": {why}"));
-        let ids =
-            if unknown.ids.is_empty() { String::new() } else { format!(" · not judged: {}", unknown.ids.join(", ")) };
+        let ids = match unknown.ids.as_slice() {
+            [] => String::new(),
+            [one, two, three, _, ..] => {
+                format!(" · not judged: {one}, {two}, {three} and {} more", unknown.ids.len() - 3)
+            }
+            ids => format!(" · not judged: {}", ids.join(", ")),
+        };
         let lead = [Bit::text(" ".repeat(LEAD)), self.canvas.glyph(Class::Unknown), Bit::text(" ")];
         self.folded(&lead, &format!("{}{why}{ids}", unknown.missing), Role::Text)
     }
 
     /// A rule with a title within the text, and how many findings were left out.
     fn rule(&self, title: &str, others: usize) -> Row {
-        let line = self.canvas.look().glyphs.horizontal;
         let right =
-            if others > 0 { format!(" {} about others left out ", plural(others, "finding")) } else { String::new() };
-        let rest = self.width.saturating_sub(self.canvas.width(title) + 4 + self.canvas.width(&right));
-        vec![
-            Bit::new(line, Role::Border),
-            Bit::text(" "),
-            Bit::new(title.to_owned(), Role::Title),
-            Bit::text(" "),
-            Bit::new(line.repeat(usize::from(rest)), Role::Border),
-            Bit::muted(right),
-            Bit::new(line, Role::Border),
-        ]
+            if others > 0 { format!("{} about others left out", plural(others, "finding")) } else { String::new() };
+        ruled(self.canvas, self.width, title, &right)
     }
 
     /// `text` behind `lead`; what does not fit goes on below its own start.
     fn folded(&self, lead: &[Bit], text: &str, role: Role) -> Vec<Row> {
-        let start = self.canvas.bits_width(lead);
-        let parts = wrap(&self.canvas.plain(text), self.width.saturating_sub(start));
-        let blank = || vec![Bit::text(" ".repeat(usize::from(start)))];
-        let leads = std::iter::once(lead.to_vec()).chain(std::iter::repeat_with(blank));
-        leads.zip(parts).map(|(lead, part)| lead.into_iter().chain([Bit::new(part, role)]).collect()).collect()
+        folded(self.canvas, self.width, lead, text, role)
     }
+}
+
+/// A rule with titles, as a row.
+fn ruled(canvas: &Canvas<'_>, width: u16, title: &str, right: &str) -> Row {
+    let line = canvas.look().glyphs.horizontal;
+    let right = if right.is_empty() { String::new() } else { format!(" {right} ") };
+    let rest = width.saturating_sub(canvas.width(title) + 4 + canvas.width(&right));
+    vec![
+        Bit::new(line, Role::Border),
+        Bit::text(" "),
+        Bit::new(title.to_owned(), Role::Title),
+        Bit::text(" "),
+        Bit::new(line.repeat(usize::from(rest)), Role::Border),
+        Bit::muted(right),
+        Bit::new(line, Role::Border),
+    ]
+}
+
+/// `text` behind `lead`; what does not fit goes on below its own start.
+fn folded(canvas: &Canvas<'_>, width: u16, lead: &[Bit], text: &str, role: Role) -> Vec<Row> {
+    let start = canvas.bits_width(lead);
+    let parts = wrap(&canvas.plain(text), width.saturating_sub(start));
+    let blank = || vec![Bit::text(" ".repeat(usize::from(start)))];
+    let leads = std::iter::once(lead.to_vec()).chain(std::iter::repeat_with(blank));
+    leads.zip(parts).map(|(lead, part)| lead.into_iter().chain([Bit::new(part, role)]).collect()).collect()
 }

@@ -4,6 +4,7 @@ pub mod activity;
 pub mod board;
 pub mod checkins;
 pub mod diagnose;
+pub mod evidence;
 pub mod fabric;
 pub mod list;
 pub mod overview;

@@ -6,24 +6,83 @@ use std::time::Duration;
 use jiff::SignedDuration;
 
 use super::*;
+use crate::backends::exit_node::model::{Tracked, TrackedFlow};
 use crate::console::findings;
-use crate::diagnose::Report;
-use crate::diagnose::collect::Check;
+use crate::diagnose::collect::{Check, Wanted};
+use crate::diagnose::evidence::{Evidence, Item, Kind};
 use crate::diagnose::finding::{Finding, Layer, Severity, Subject, Unknown};
+use crate::diagnose::parts::Part;
 use crate::diagnose::path::LEGS;
 use crate::diagnose::report::Passed;
+use crate::diagnose::{Diagnosis, OneNode, Report};
+
+const TOOK: Duration = Duration::from_millis(1900);
 
 fn asking(size: (u16, u16), check: Check) -> Model {
-    let mut model = tenants(testing::healthy(), size);
+    let mut inv = testing::healthy();
+    for vrf in Arc::make_mut(&mut inv).vrfs.iter_mut().filter(|vrf| &*vrf.tenant == "eds") {
+        vrf.tracked = Some(Ok(tracked()));
+    }
+    let mut model = tenants(inv, size);
     findings::ask(&mut model, check, Some("eds".into()));
     update(&mut model, Msg::Now(testing::now() + SignedDuration::from_secs(2)));
     model
 }
 
+fn tracked() -> Tracked {
+    let flow = |state: Option<&str>, sport, unreplied| TrackedFlow {
+        protocol: if state.is_some() { "tcp" } else { "udp" }.to_owned(),
+        state: state.map(str::to_owned),
+        src: [10, 20, 130, 10].into(),
+        sport: Some(sport),
+        dst: [192, 0, 2, 80].into(),
+        dport: Some(443),
+        reply_dst: [10, 20, 50, 22].into(),
+        unreplied,
+    };
+    let listed = vec![flow(Some("ESTABLISHED"), 50410, false), flow(None, 40001, true)];
+    Tracked { total: 12, unreplied: 3, listed }
+}
+
 fn come(mut model: Model, report: Report) -> Model {
-    let took = Duration::from_millis(1900);
-    update(&mut model, Msg::Checked { id: 1, report: Ok(Arc::new(report)), took });
+    let diagnosis = Ok(Arc::new(judged(&model, report)));
+    update(&mut model, Msg::Checked { id: 1, diagnosis, took: TOOK });
     model
+}
+
+fn judged(model: &Model, report: Report) -> Diagnosis {
+    let asked = model.inquiry.as_ref().expect("a check");
+    let evidence = Arc::new(Evidence { question: None, items: items() });
+    Diagnosis { evidence, ..Diagnosis::of_report(&Wanted::of(asked.check, asked.tenant.as_deref()), report) }
+}
+
+fn item(file: &str, line: &str, body: &str) -> Item {
+    Item {
+        file: file.to_owned(),
+        from: "dv02hyp002p02".to_owned(),
+        kind: Kind::Command { line: line.to_owned(), exit: Some(0) },
+        at: Some(testing::now()),
+        took: Some(Duration::from_millis(31)),
+        body: body.to_owned(),
+        stderr: String::new(),
+        empty: false,
+    }
+}
+
+fn items() -> Vec<Item> {
+    let frame = "%deevnet-exit-node 1 2\nunit 3 7 0\n\nfailed\n%end\n";
+    vec![
+        item(
+            "030-dv02hyp002p02-exit-node.txt",
+            "deevnet-exit-node read out.eds.eds0/198.51.100.1/10.20.130.10/eds0",
+            frame,
+        ),
+        item(
+            "031-dv02hyp002p02-ping.txt",
+            "ping -n -c 3 -I 10.20.50.22 10.20.50.1",
+            "3 packets transmitted, 3 received",
+        ),
+    ]
 }
 
 fn zone() -> Subject {
@@ -90,17 +149,83 @@ fn a_check_in_each_state() {
         check(&come(asking(size, Check::Isolation), broken()), "diagnose", "isolation");
         let mut stopped = asking(size, Check::Egress);
         findings::stop(&mut stopped);
-        check(&stopped, "diagnose", "cancelled");
+        check(&stopped, "diagnose", "stopping");
+        let why = "given up by you";
+        let missing = Unknown {
+            missing: "what probes on dv02hyp002p02 had not answered".into(),
+            why: Some(why.into()),
+            ids: LEGS.iter().skip(5).flat_map(|leg| leg.rules.iter().copied()).collect(),
+        };
+        let report = Report { unknown: vec![missing], ..passing(&[]) };
+        let diagnosis = Diagnosis { given_up: Some(why.into()), ..judged(&stopped, report) };
+        update(&mut stopped, Msg::Checked { id: 1, diagnosis: Ok(Arc::new(diagnosis)), took: TOOK });
+        check(&stopped, "diagnose", "given-up");
     }
 }
 
 #[test]
-fn one_finding_in_full() {
+fn legs_that_came_and_legs_that_are_awaited() {
+    for size in [COMPACT, DESIGN] {
+        let mut model = asking(size, Check::Egress);
+        let open = vec![Part::Tried("dv02hyp002p02".into()), Part::Perimeter];
+        let diagnosis = Arc::new(Diagnosis { open, ..judged(&model, broken()) });
+        update(&mut model, Msg::Checking { id: 1, diagnosis, took: TOOK });
+        check(&model, "diagnose", "coming");
+    }
+}
+
+#[test]
+fn legs_on_two_exit_nodes() {
+    for size in [COMPACT, DESIGN] {
+        let model = asking(size, Check::Egress);
+        let node = |name: &str, primary, whole, seen: &[(&'static str, &str)]| OneNode {
+            name: name.into(),
+            primary,
+            whole,
+            open: Vec::new(),
+            seen: seen.iter().map(|(leg, text)| (*leg, (*text).to_owned())).collect(),
+        };
+        let gone = finding("snat-missing", zone(), "SNAT is asked for by tenant eds, and hv03 has no rule for it.")
+            .fact("snat.rule", "hv03/eds", "none")
+            .next("apply-sdn", 3, "look at the dry run, then apply SDN");
+        let lacks = Report { findings: vec![gone], ..passing(&["snat-missing"]) };
+        let nodes = vec![
+            node("hv02", true, passing(&[]), &[("SNAT rule", "to 10.20.50.22 by vmbr0.50, 1 rule")]),
+            node("hv03", false, lacks.clone(), &[]),
+        ];
+        let diagnosis = Ok(Arc::new(Diagnosis { nodes, ..judged(&model, lacks) }));
+        let mut model = model;
+        update(&mut model, Msg::Checked { id: 1, diagnosis, took: TOOK });
+        check(&model, "diagnose", "two-nodes");
+    }
+}
+
+#[test]
+fn what_a_leg_rests_on_in_full() {
     for size in [COMPACT, DESIGN] {
         let mut model = come(asking(size, Check::Egress), broken());
         update::run_line(&mut model, "open");
-        check(&refreshed(model), "diagnose", "finding");
+        update::run_line(&mut model, "search failed");
+        check(&model, "diagnose", "evidence");
+        update::run_line(&mut model, "save-bundle");
+        check(&model, "diagnose", "save");
+        let mut model = come(asking(size, Check::Egress), broken());
+        update::run_line(&mut model, "flows");
+        check(&model, "diagnose", "flows");
     }
+}
+
+#[test]
+fn the_floor_ascii_and_without_colour() {
+    check(&come(asking((72, 20), Check::Egress), broken()), "diagnose", "fault");
+    for (name, depth, ascii) in [("ascii", Depth::True, true), ("mono", Depth::None, false)] {
+        let mut model = come(asking(COMPACT, Check::Egress), broken());
+        model.look = look("dark", depth, ascii);
+        check(&model, "diagnose", name);
+    }
+    let mut model = come(asking(DESIGN, Check::Egress), broken());
+    model.look = look("light", Depth::True, false);
+    check(&model, "diagnose", "light");
 }
 
 #[test]

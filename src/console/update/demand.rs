@@ -6,6 +6,7 @@ use crate::console::list::{ListId, Scope};
 use crate::console::model::{Layout, Model, Overlay, Screen};
 use crate::console::msg::{Demand, Effect, Hit};
 use crate::inventory::ObjectId;
+use crate::site::numbering::TenantIndex;
 
 /// Takes note of a frame; a demand that changed is sent.
 pub(super) fn drawn(model: &mut Model) -> Vec<Effect> {
@@ -78,7 +79,12 @@ fn demand(model: &Model) -> Demand {
         out.tenants.retain(|t| *t != tenant);
         out.tenants.insert(0, tenant);
     }
-    out.live_counters = matches!(model.screen(), Screen::List { list: ListId::Vrfs | ListId::VrfFacts, .. });
+    out.live_counters = match model.screen() {
+        Screen::List { list: ListId::Vrfs | ListId::VrfFacts, .. } => true,
+        Screen::Diagnose { .. } => model.inquiry.as_ref().is_some_and(|i| i.has_path() && i.tenant.is_some()),
+        _ => false,
+    };
+    out.flows = flows(model);
     if let Screen::Text { subject, .. } = model.screen() {
         out.focus = Some(subject.clone());
         if let ObjectId::Workload(vmid) = subject {
@@ -86,6 +92,16 @@ fn demand(model: &Model) -> Demand {
         }
     }
     out
+}
+
+/// The subnet of the tenant whose path is on screen: its flows are counted beside.
+fn flows(model: &Model) -> Vec<ipnet::Ipv4Net> {
+    let (Screen::Diagnose { .. }, Some(inquiry), Some(inv)) = (model.screen(), &model.inquiry, model.picture()) else {
+        return Vec::new();
+    };
+    let tenant = inquiry.tenant.as_ref().filter(|_| inquiry.has_path()).and_then(|tenant| inv.tenant(tenant));
+    let index = tenant.and_then(|tenant| TenantIndex::new(u64::from(tenant.index)).ok());
+    index.map(|index| inv.site.numbering.subnet(index)).into_iter().collect()
 }
 
 /// Tenants of the records on screen, where the list is that of all tenants: their names are compared with the

@@ -6,9 +6,10 @@ use super::run_line;
 use crate::console::commands::run_lists::{set_filter, sort_by, toggle_column};
 use crate::console::commands::{self, Step};
 use crate::console::complete::{self, clean_line};
+use crate::console::findings;
 use crate::console::list::{Column, ListId};
 use crate::console::lists::def;
-use crate::console::model::{Model, Overlay};
+use crate::console::model::{Model, Overlay, Screen};
 use crate::console::msg::{Effect, Notice};
 use crate::terminal::input::{Key, KeyCode};
 
@@ -22,7 +23,10 @@ const HISTORY: usize = 200;
 fn field(model: &mut Model) -> Option<&mut Field> {
     match &mut model.overlay {
         Overlay::Help { search, .. } | Overlay::Actions { search, .. } => Some(search),
-        Overlay::Command { field, .. } | Overlay::Filter { field, .. } => Some(field),
+        Overlay::Command { field, .. }
+        | Overlay::Filter { field, .. }
+        | Overlay::Search { field, .. }
+        | Overlay::Save { field } => Some(field),
         Overlay::None | Overlay::Sort { .. } | Overlay::Columns { .. } => None,
     }
 }
@@ -96,16 +100,28 @@ fn changed(model: &mut Model) {
                 set_filter(model, &key, &text);
             }
         }
-        Overlay::None | Overlay::Sort { .. } | Overlay::Columns { .. } => {}
+        Overlay::Search { field, before } => {
+            let (text, from) = (field.value().to_owned(), before.1);
+            commands::look_for(model, &text, from);
+        }
+        Overlay::None | Overlay::Save { .. } | Overlay::Sort { .. } | Overlay::Columns { .. } => {}
     }
 }
 
-/// Closes the overlay; the filter line gives the list its former filter back.
+/// Closes the overlay; the filter line gives the list its former filter back, the search line the text its former place.
 pub fn close(model: &mut Model) {
-    if let Overlay::Filter { before, .. } = std::mem::take(&mut model.overlay)
-        && let Some(key) = model.focused()
-    {
-        set_filter(model, &key, &before);
+    match std::mem::take(&mut model.overlay) {
+        Overlay::Filter { before, .. } => {
+            if let Some(key) = model.focused() {
+                set_filter(model, &key, &before);
+            }
+        }
+        Overlay::Search { before, .. } => {
+            if let Some(Screen::Evidence { search, scroll, .. }) = model.stack.last_mut() {
+                (*search, *scroll) = before;
+            }
+        }
+        _ => {}
     }
 }
 
@@ -118,7 +134,7 @@ pub fn choices(list: ListId) -> impl Iterator<Item = &'static Column> {
 #[must_use]
 pub fn entries(model: &Model) -> usize {
     match &model.overlay {
-        Overlay::None | Overlay::Filter { .. } => 0,
+        Overlay::None | Overlay::Filter { .. } | Overlay::Search { .. } | Overlay::Save { .. } => 0,
         Overlay::Help { .. } => commands::help(model).sections.iter().map(|s| s.rows.len() + 2).sum(),
         Overlay::Actions { .. } => commands::actions(model).rows.len(),
         Overlay::Command { .. } => complete::candidates(model).len(),
@@ -134,17 +150,27 @@ fn last(model: &Model) -> usize {
 
 /// Keeps the position inside the menu.
 pub fn clamp(model: &mut Model) {
-    if matches!(model.overlay, Overlay::None | Overlay::Filter { .. } | Overlay::Command { at: None, .. }) {
+    let position = |overlay: &Overlay| {
+        matches!(
+            overlay,
+            Overlay::Help { .. }
+                | Overlay::Actions { .. }
+                | Overlay::Sort { .. }
+                | Overlay::Columns { .. }
+                | Overlay::Command { at: Some(_), .. }
+        )
+    };
+    if !position(&model.overlay) {
         return;
     }
     let last = last(model);
-    match &mut model.overlay {
-        Overlay::Help { scroll: at, .. }
-        | Overlay::Actions { at, .. }
-        | Overlay::Sort { at }
-        | Overlay::Columns { at }
-        | Overlay::Command { at: Some(at), .. } => *at = (*at).min(last),
-        Overlay::None | Overlay::Filter { .. } | Overlay::Command { at: None, .. } => {}
+    if let Overlay::Help { scroll: at, .. }
+    | Overlay::Actions { at, .. }
+    | Overlay::Sort { at }
+    | Overlay::Columns { at }
+    | Overlay::Command { at: Some(at), .. } = &mut model.overlay
+    {
+        *at = (*at).min(last);
     }
 }
 
@@ -162,7 +188,7 @@ pub fn go(model: &mut Model, step: Step) {
                 remember(model, by);
             }
         }
-        Overlay::None | Overlay::Filter { .. } => {}
+        Overlay::None | Overlay::Filter { .. } | Overlay::Search { .. } | Overlay::Save { .. } => {}
     }
 }
 
@@ -190,9 +216,14 @@ pub fn walk(model: &mut Model, by: isize) {
 pub fn accept(model: &mut Model) -> Vec<Effect> {
     match &model.overlay {
         Overlay::None => Vec::new(),
-        Overlay::Help { .. } | Overlay::Filter { .. } => {
+        Overlay::Help { .. } | Overlay::Filter { .. } | Overlay::Search { .. } => {
             model.overlay = Overlay::None;
             Vec::new()
+        }
+        Overlay::Save { field } => {
+            let dir = field.value().to_owned();
+            model.overlay = Overlay::None;
+            findings::save(model, &dir)
         }
         Overlay::Actions { at, .. } => {
             let chosen = commands::actions(model).rows.into_iter().nth(*at);
@@ -257,7 +288,11 @@ pub fn take(model: &mut Model, position: usize) -> Vec<Effect> {
     match &mut model.overlay {
         Overlay::Actions { at, .. } | Overlay::Sort { at } | Overlay::Columns { at } => *at = position,
         Overlay::Command { at, .. } => *at = Some(position),
-        Overlay::None | Overlay::Help { .. } | Overlay::Filter { .. } => return Vec::new(),
+        Overlay::None
+        | Overlay::Help { .. }
+        | Overlay::Filter { .. }
+        | Overlay::Search { .. }
+        | Overlay::Save { .. } => return Vec::new(),
     }
     accept(model)
 }

@@ -33,12 +33,11 @@ fn sentence(ctx: &Ctx<'_>) -> (Class, String, String) {
         let (class, text) = crate::console::resolve::sentence(question);
         return (class, text, String::new());
     }
-    if let (Screen::Diagnose { .. } | Screen::Finding { .. }, Some(inquiry)) = (ctx.model.screen(), &ctx.model.inquiry)
+    if let (Screen::Diagnose { .. } | Screen::Finding { .. } | Screen::Evidence { .. }, Some(inquiry)) =
+        (ctx.model.screen(), &ctx.model.inquiry)
     {
         let (class, text) = crate::console::findings::short(inquiry, ctx.model.now);
-        let opens = matches!(ctx.model.screen(), Screen::Diagnose { .. }) && inquiry.headline().is_some();
-        let key = if opens { format!("{} opens it", ctx.key("open")) } else { String::new() };
-        return (class, text, key);
+        return (class, text, String::new());
     }
     let tenant = match ctx.model.screen() {
         Screen::Board { tenant } => Some(std::sync::Arc::clone(tenant)),

@@ -8,7 +8,7 @@ use super::ctx::Ctx;
 use crate::console::findings::Inquiry;
 use crate::console::list::{ListId, Scope};
 use crate::console::lists;
-use crate::console::model::{Focus, Layout, Model, Screen, TextForm};
+use crate::console::model::{Focus, Layout, Model, Screen, Spot, TextForm};
 use crate::console::nav;
 use crate::console::theme::Role;
 use crate::console::widgets::canvas::{Bit, Canvas};
@@ -98,7 +98,9 @@ fn source(canvas: &Canvas<'_>, model: &Model, (id, health): (SourceId, &SourceHe
 pub fn breadcrumb(canvas: &mut Canvas<'_>, model: &Model, y: u16) {
     let width = canvas.area().width;
     let counts = match (model.screen(), &model.inquiry) {
-        (Screen::Diagnose { .. } | Screen::Finding { .. }, Some(inquiry)) => of_check(canvas, inquiry),
+        (Screen::Diagnose { .. } | Screen::Finding { .. } | Screen::Evidence { .. }, Some(inquiry)) => {
+            of_check(canvas, inquiry)
+        }
         _ => model.picture().map(|inv| counts(canvas, model, inv)).unwrap_or_default(),
     };
     let path = path(model);
@@ -148,6 +150,14 @@ fn path(model: &Model) -> Vec<String> {
             ["Diagnose".into(), "resolve".into()].into_iter().chain(name).collect()
         }
         Screen::Diagnose { .. } => diagnose(model),
+        Screen::Evidence { spot, .. } => {
+            let of = match spot {
+                Some(Spot::Leg(at)) => format!("leg {}", at + 1),
+                Some(Spot::Finding((id, _))) => (*id).to_owned(),
+                None => "flows".to_owned(),
+            };
+            diagnose(model).into_iter().chain([of]).collect()
+        }
         Screen::Finding { key, json, .. } => {
             let tail = json.then(|| "JSON".to_owned());
             diagnose(model).into_iter().chain(key.as_ref().map(|(id, _)| (*id).to_owned())).chain(tail).collect()
@@ -174,16 +184,16 @@ fn diagnose(model: &Model) -> Vec<String> {
 
 /// What a check found; nothing before it did.
 fn of_check(canvas: &Canvas<'_>, inquiry: &Inquiry) -> Vec<Bit> {
-    let Some(found) = inquiry.found() else { return Vec::new() };
+    let Some(diagnosis) = inquiry.diagnosis().filter(|_| !inquiry.is_open()) else { return Vec::new() };
     let (faults, warnings) = (inquiry.count(Severity::Fault), inquiry.count(Severity::Warning));
-    let not_run = inquiry.path().map_or(0, |path| path.count(State::NotRun));
+    let not_run = inquiry.legs_of(State::NotRun);
     let mut out = match faults {
         0 => vec![Bit::text("0 faults")],
         n => counted(canvas, Class::Fault, &format::plural(n, "fault")),
     };
     let others = [
         (warnings, Class::Warning, format::plural(warnings, "warning")),
-        (found.report.unknown.len(), Class::Unknown, format!("{} unknown", found.report.unknown.len())),
+        (diagnosis.report.unknown.len(), Class::Unknown, format!("{} unknown", diagnosis.report.unknown.len())),
         (not_run, Class::NotRun, format!("{not_run} not run here")),
     ];
     for (_, class, text) in others.into_iter().filter(|(n, ..)| *n > 0) {

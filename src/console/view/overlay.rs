@@ -18,7 +18,8 @@ use crate::inventory::Class;
 /// Draws the open overlay.
 pub fn draw(canvas: &mut Canvas<'_>, model: &Model) {
     match &model.overlay {
-        Overlay::None | Overlay::Filter { .. } => {}
+        Overlay::None | Overlay::Filter { .. } | Overlay::Search { .. } => {}
+        Overlay::Save { field } => save(canvas, field),
         Overlay::Help { scroll, search } => help(canvas, model, *scroll, search),
         Overlay::Actions { search, at } => actions(canvas, model, search, *at),
         Overlay::Command { field, at, .. } => command(canvas, model, field, *at),
@@ -35,6 +36,20 @@ fn popup(canvas: &mut Canvas<'_>, size: (u16, u16), titles: &Titles) -> Rect {
     canvas.cover();
     canvas.clear(area, Role::Text);
     boxed(canvas, area, titles)
+}
+
+/// Where a bundle is to be kept.
+fn save(canvas: &mut Canvas<'_>, field: &tui_input::Input) {
+    let titles = Titles {
+        title: "Save the evidence".to_owned(),
+        right: vec![Bit::muted("secrets are taken out")],
+        foot: vec![Bit::muted("a directory that is not there yet, or is empty")],
+        focused: true,
+    };
+    let screen = canvas.area();
+    let inside = popup(canvas, (screen.width.saturating_sub(4).min(112), 3), &titles);
+    canvas.bits((inside.x + 1, inside.y), 3, &[Bit::new("in", Role::Accent)]);
+    field::draw(canvas, (inside.x + 4, inside.y), inside.width.saturating_sub(5), field, "");
 }
 
 fn help(canvas: &mut Canvas<'_>, model: &Model, scroll: usize, search: &tui_input::Input) {

@@ -25,8 +25,9 @@ pub(super) async fn shown(about: &ExitNodeSite, client: &Client, check: Check, s
     if matches!(check, Check::Access) {
         return;
     }
+    let began = (sink.clock())();
     match client.probe_show(sink.patience(), &[Show::Vnis, Show::Running, Show::Saved]).await {
-        Ok(ran) => ran.into_iter().for_each(|ran| exit_node::probed(about, ran, sink)),
+        Ok(ran) => ran.into_iter().for_each(|ran| exit_node::probed(about, ran, began, sink)),
         Err(why) => exit_node::unread(&about.name, "deevnet-exit-node probe show", &why.to_string(), sink),
     }
 }

@@ -14,6 +14,7 @@ use crate::backends::exit_node::helper::{LookupRequest, MAX_LOOKUPS};
 use crate::backends::exit_node::model::{Reading, Route, RouteKind};
 use crate::backends::exit_node::{MAX_QUESTIONS, PathProbe, Ran, What};
 use crate::diagnose::evidence::Kind;
+use crate::diagnose::parts::Part;
 use crate::inventory::feed::Clients;
 use crate::site::Site;
 use crate::site::model::ExitNodeSite;
@@ -38,6 +39,8 @@ pub(super) async fn read(site: &Site, clients: &Clients, wanted: &Wanted, fabric
                 Ok(client) => node(about, client, (site, wanted), fabric, sink).await,
                 Err(why) => unread(name, "deevnet-exit-node read", &why.text, sink),
             }
+            sink.end(&Part::Read(name.clone()));
+            sink.end(&Part::Tried(name.clone()));
         })
     }))
     .await;
@@ -54,6 +57,7 @@ async fn node(about: &ExitNodeSite, client: &Client, (site, wanted): (&Site, &Wa
         mine.iter().filter(|leg| wanted.tenant.as_ref().is_none_or(|t| *t == leg.zone)).collect();
     let mut asked = questions(about, &subjects, &mine, wanted.check);
     let Ok(reading) = sample(about, client, &asked, sink).await else { return };
+    sink.end(&Part::Read(about.name.clone()));
     let there: Vec<&Leg> = subjects.iter().map(|leg| **leg).filter(|leg| has_vrf(&reading, leg)).collect();
     let along = packets(about, site.internet, &there, &reading);
     let on_vnets = bridge::neighbours(site, fabric, wanted, &there);
@@ -78,25 +82,22 @@ pub(super) async fn sample(
 ) -> Result<Reading, Error> {
     let words: Vec<String> = questions.iter().map(LookupRequest::argument).collect();
     let line = format!("deevnet-exit-node read {}", words.join(" "));
-    match client.read_raw(sink.patience(), questions).await {
-        Ok((reading, frame)) => {
-            let kind = Kind::Command { line, exit: Some(0) };
-            sink.add(&about.name, "exit-node", "txt", kind, frame, String::new());
-            Ok(reading)
-        }
-        Err(error) => {
-            unread(&about.name, &line, &error.to_string(), sink);
-            Err(error)
-        }
-    }
+    let began = (sink.clock())();
+    let (exit, frame, said, result) = match client.read_raw(sink.patience(), questions).await {
+        Ok((reading, frame)) => (Some(0), frame, String::new(), Ok(reading)),
+        Err(error) => (None, String::new(), error.to_string(), Err(error)),
+    };
+    sink.add_since(began, (&about.name, "exit-node"), Kind::Command { line, exit }, frame, said);
+    result
 }
 
 /// Tries `probes` side by side, in as many round trips as they need, all at once.
 async fn run(about: &ExitNodeSite, client: &Client, probes: &[PathProbe], sink: &Sink) {
+    let began = (sink.clock())();
     let rounds = probes.chunks(MAX_QUESTIONS).map(|round| client.probe_path(sink.patience(), round));
     for ran in join_all(rounds).await {
         match ran {
-            Ok(ran) => ran.into_iter().for_each(|ran| probed(about, ran, sink)),
+            Ok(ran) => ran.into_iter().for_each(|ran| probed(about, ran, began, sink)),
             Err(error) => unread(&about.name, "deevnet-exit-node probe path", &error.to_string(), sink),
         }
     }
@@ -210,13 +211,13 @@ fn main_by_transit(about: &ExitNodeSite, reading: &Reading) -> bool {
     default.is_some_and(|route| route.dev.as_deref() == Some(about.transit_interface.as_str()))
 }
 
-pub(super) fn probed(about: &ExitNodeSite, ran: Ran, sink: &Sink) {
+pub(super) fn probed(about: &ExitNodeSite, ran: Ran, began: jiff::Timestamp, sink: &Sink) {
     let exit = match ran.code {
         Code::Exit(code) => Some(code),
         Code::Denied | Code::Missing => None,
     };
     let slug = ran.line.split(' ').filter(|w| !w.starts_with('-')).collect::<Vec<_>>().join("-");
-    sink.add(&about.name, &slug, "txt", Kind::Command { line: ran.line, exit }, ran.out, ran.err);
+    sink.add_since(began, (&about.name, &slug), Kind::Command { line: ran.line, exit }, ran.out, ran.err);
 }
 
 #[cfg(test)]

@@ -22,11 +22,12 @@ use ipnet::Ipv4Net;
 
 use crate::backends::proxmox::model::Vm;
 use crate::diagnose::evidence::{Evidence, Kind};
+use crate::diagnose::parts::Part;
 use crate::inventory::feed::Clients;
 use crate::site::Site;
 
 pub use scope::{Check, Wanted, report};
-pub use sink::{Clock, Sink};
+pub use sink::{Clock, Sink, Tell};
 
 /// A tenant's subnet as SDN has it in force, for what is asked of an exit node.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,13 +45,32 @@ struct Fabric {
     vms: Vec<Vm>,
 }
 
+/// Says what is awaited.
+fn begin(site: &Site, check: Check, sink: &Sink) {
+    let parts = [
+        (true, Part::Fabric),
+        (check.guests(), Part::Guests),
+        (check.names(), Part::Names),
+        (check.perimeter().is_some() && site.opnsense.is_some(), Part::Perimeter),
+    ];
+    let nodes = site.exit_nodes.iter().filter(|_| check.nodes()).map(|exit| &exit.name);
+    let nodes = nodes.flat_map(|name| [Part::Read(name.clone()), Part::Tried(name.clone())]);
+    parts.into_iter().filter(|(asked, _)| *asked).map(|(_, part)| part).chain(nodes).for_each(|part| sink.begin(part));
+}
+
 /// Reads `wanted` of `site` into `sink`.
 pub async fn collect(site: &Arc<Site>, clients: &Clients, wanted: &Wanted, sink: &Sink) -> Evidence {
     let what = Kind::Material("the site file, without where its secrets come from".to_owned());
     sink.put("site.toml", &site.name, what, site.redacted.to_string());
     let check = wanted.check;
+    begin(site, check, sink);
     // Whoever needs to know of tenants waits for it; the rest of a back end is read meanwhile.
-    let fabric = async { Arc::new(fabric::read(site, clients, check, sink).await) }.shared();
+    let fabric = async {
+        let fabric = Arc::new(fabric::read(site, clients, check, sink).await);
+        sink.end(&Part::Fabric);
+        fabric
+    };
+    let fabric = fabric.shared();
     let nodes = async {
         if check.nodes() {
             exit_node::read(site, clients, wanted, &*fabric.clone().await, sink).await;
@@ -59,11 +79,13 @@ pub async fn collect(site: &Arc<Site>, clients: &Clients, wanted: &Wanted, sink:
     let guests = async {
         if check.guests() {
             guests::read(site, clients, wanted, &*fabric.clone().await, sink).await;
+            sink.end(&Part::Guests);
         }
     };
     let names = async {
         if check.names() || wanted.keys {
             names::read(site, clients, wanted, fabric.clone(), sink).await;
+            sink.end(&Part::Names);
         }
     };
     let keys = async {
@@ -74,6 +96,7 @@ pub async fn collect(site: &Arc<Site>, clients: &Clients, wanted: &Wanted, sink:
     let perimeter = async {
         if let Some(depth) = check.perimeter() {
             perimeter::read(site, clients, wanted, depth, fabric.clone(), sink).await;
+            sink.end(&Part::Perimeter);
         }
     };
     tokio::join!(fabric.clone(), nodes, guests, names, keys, perimeter);

@@ -135,9 +135,10 @@ async fn from(about: &ExitNodeSite, client: &Client, leg: &Leg, target: &Target,
 }
 
 async fn tried(about: &ExitNodeSite, client: &Client, probes: &[PathProbe], sink: &Sink) -> Result<Vec<Ran>, String> {
+    let began = (sink.clock())();
     match client.probe_path(sink.patience(), probes).await {
         Ok(ran) => {
-            ran.iter().for_each(|ran| probed(about, ran.clone(), sink));
+            ran.iter().for_each(|ran| probed(about, ran.clone(), began, sink));
             Ok(ran)
         }
         Err(error) => {

@@ -4,6 +4,7 @@ use crate::diagnose::Report;
 use crate::diagnose::contract;
 use crate::diagnose::evidence::Evidence;
 use crate::diagnose::finding::Layer;
+use crate::diagnose::path;
 use crate::diagnose::rules::Rule;
 
 /// What is to be looked at.
@@ -98,7 +99,17 @@ impl Check {
             None => self == Self::All || contract::rests_on(rule.id),
             // A key that writes another's zone is a way between tenants as well.
             Some(Layer::Isolation) => rule.layer == Layer::Isolation || BETWEEN_TENANTS.contains(&rule.id),
+            // What any leg of the path says belongs to it, whatever the layer.
+            Some(Layer::Egress) => rule.layer == Layer::Egress || path::on_a_leg(rule.id),
             Some(layer) => rule.layer == layer,
+        }
+    }
+
+    /// Whether it counts what `rule` lacks.
+    fn needs(self, rule: &Rule) -> bool {
+        match self {
+            Self::Egress => rule.layer == Layer::Egress,
+            _ => self.hears(rule),
         }
     }
 
@@ -197,6 +208,15 @@ impl Wanted {
         Some(Self::of(check, subject).with_keys(keys))
     }
 
+    /// What of `report` the check speaks of.
+    #[must_use]
+    pub fn narrowed(&self, report: Report) -> Report {
+        match self.check {
+            Check::All => report,
+            check => report.within(|rule| check.hears(rule), |rule| check.needs(rule)),
+        }
+    }
+
     pub(super) fn has(&self, tenant: &str) -> bool {
         self.tenant.as_ref().is_none_or(|wanted| wanted == tenant)
     }
@@ -211,8 +231,8 @@ impl Wanted {
 pub fn report(evidence: &Evidence) -> Report {
     let report = Report::of(evidence);
     let asked = evidence.question.as_deref().and_then(Wanted::asked);
-    match asked.map(|wanted| wanted.check).filter(|check| *check != Check::All) {
-        Some(check) => report.within(|rule| check.hears(rule)),
+    match asked {
+        Some(wanted) => wanted.narrowed(report),
         None => report,
     }
 }

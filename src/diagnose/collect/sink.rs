@@ -1,21 +1,34 @@
 //! Where items gather while several clients work at once.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crate::backends::http::{Exchange, HttpError, Kind as HttpKind, Recorder};
 use crate::diagnose::evidence::{Ended, Evidence, Http, Item, Kind};
+use crate::diagnose::facts::given_up;
+use crate::diagnose::parts::Part;
 
 /// Reads the time.
 pub type Clock = Arc<dyn Fn() -> jiff::Timestamp + Send + Sync>;
 
+/// Hears how many items have come and what is still awaited.
+pub type Tell = Arc<dyn Fn(usize, &[Part]) + Send + Sync>;
+
 /// Gathers items. Cheap to clone; clones gather in the same place.
 #[derive(Clone)]
 pub struct Sink {
-    items: Arc<Mutex<Vec<Item>>>,
+    gathered: Arc<Mutex<Gathered>>,
     clock: Clock,
     patience: Duration,
+    tell: Option<Tell>,
+}
+
+/// What has come, and what is still awaited.
+#[derive(Default)]
+struct Gathered {
+    items: Vec<Item>,
+    open: Vec<Part>,
 }
 
 /// Longest wait for one reading of a node, and for one round of probes there.
@@ -28,7 +41,7 @@ impl Sink {
     /// An empty sink.
     #[must_use]
     pub fn new(clock: Clock) -> Self {
-        Self { items: Arc::default(), clock, patience: PATIENCE }
+        Self { gathered: Arc::default(), clock, patience: PATIENCE, tell: None }
     }
 
     /// The same for nodes that are slower than nodes are: `patience` for one reading, and for one round of probes.
@@ -36,6 +49,53 @@ impl Sink {
     pub fn patient(mut self, patience: Duration) -> Self {
         self.patience = patience;
         self
+    }
+
+    /// The same, and `tell` hears of every item that comes and of every part that ends. It must not block.
+    #[must_use]
+    pub fn telling(mut self, tell: Tell) -> Self {
+        self.tell = Some(tell);
+        self
+    }
+
+    fn gathered(&self) -> MutexGuard<'_, Gathered> {
+        self.gathered.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Changes what was gathered, then tells of it.
+    fn change(&self, change: impl FnOnce(&mut Gathered)) {
+        let mut gathered = self.gathered();
+        change(&mut gathered);
+        let Some(tell) = &self.tell else { return };
+        let (count, open) = (gathered.items.len(), gathered.open.clone());
+        drop(gathered);
+        tell(count, &open);
+    }
+
+    /// From now on `part` is awaited.
+    pub(super) fn begin(&self, part: Part) {
+        self.gathered().open.push(part);
+    }
+
+    /// `part` has ended, however.
+    pub(super) fn end(&self, part: &Part) {
+        self.change(|gathered| gathered.open.retain(|open| open != part));
+    }
+
+    /// What is still awaited.
+    #[must_use]
+    pub fn open(&self) -> Vec<Part> {
+        self.gathered().open.clone()
+    }
+
+    /// Nobody waits any more for what has not come, and `why`. It becomes an item, so that whoever judges the evidence
+    /// later knows it too.
+    pub fn give_up(&self, why: &str) {
+        let open = std::mem::take(&mut self.gathered().open);
+        if !open.is_empty() {
+            let (file, kind, body) = given_up::item(why, &open);
+            self.put(file, "console", kind, body);
+        }
     }
 
     /// Longest wait for one reading of a node, and for one round of probes there.
@@ -69,16 +129,42 @@ impl Sink {
         let Some(mut http) = Http::parse(&line, ended) else { return };
         (http.sent, http.headers) = (exchange.sent, headers);
         let slug = http.path.clone();
-        self.add(from, &slug, "json", Kind::Http(http), body, String::new());
+        self.add_item((from, &slug, "json"), Some(exchange.took), Kind::Http(http), body, String::new());
     }
 
     /// Adds an item; its file is named after `from` and `slug`.
     pub fn add(&self, from: &str, slug: &str, ending: &str, kind: Kind, body: String, stderr: String) {
-        let at = (self.clock)();
-        let mut items = self.items.lock().unwrap_or_else(PoisonError::into_inner);
-        let file = format!("{:03}-{}.{ending}", items.len() + 1, name(&format!("{from}-{slug}")));
-        let empty = body.is_empty();
-        items.push(Item { file, from: from.to_owned(), kind, at: Some(at), body, stderr, empty });
+        self.add_item((from, slug, ending), None, kind, body, stderr);
+    }
+
+    /// The same of something that was begun at `began`, by this sink's clock.
+    pub(super) fn add_since(
+        &self,
+        began: jiff::Timestamp,
+        (from, slug): (&str, &str),
+        kind: Kind,
+        body: String,
+        stderr: String,
+    ) {
+        let took = (self.clock)().duration_since(began).unsigned_abs();
+        self.add_item((from, slug, "txt"), Some(took), kind, body, stderr);
+    }
+
+    fn add_item(
+        &self,
+        (from, slug, ending): (&str, &str, &str),
+        took: Option<Duration>,
+        kind: Kind,
+        body: String,
+        stderr: String,
+    ) {
+        let at = Some((self.clock)());
+        self.change(|gathered| {
+            let items = &mut gathered.items;
+            let file = format!("{:03}-{}.{ending}", items.len() + 1, name(&format!("{from}-{slug}")));
+            let empty = body.is_empty();
+            items.push(Item { file, from: from.to_owned(), kind, at, took, body, stderr, empty });
+        });
     }
 
     /// Adds `request`, which nobody could be asked, or was not answered, and why.
@@ -97,17 +183,16 @@ impl Sink {
 
     /// Adds a text under a name of its own.
     pub fn put(&self, file: &str, from: &str, kind: Kind, body: String) {
-        let at = (self.clock)();
-        let mut items = self.items.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = Some((self.clock)());
         let (file, from, empty) = (file.to_owned(), from.to_owned(), body.is_empty());
-        items.push(Item { file, from, kind, at: Some(at), body, stderr: String::new(), empty });
+        let item = Item { file, from, kind, at, took: None, body, stderr: String::new(), empty };
+        self.change(|gathered| gathered.items.push(item));
     }
 
     /// What has gathered so far.
     #[must_use]
     pub fn evidence(&self, question: Option<String>) -> Evidence {
-        let items = self.items.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        Evidence { question, items }
+        Evidence { question, items: self.gathered().items.clone() }
     }
 }
 
@@ -136,7 +221,8 @@ mod tests {
     fn exchange(target: &str, ended: Result<Response, HttpKind>) -> Exchange {
         let origin = "https://192.0.2.1".to_owned();
         let ended = ended.map_err(|kind| HttpError { origin: origin.clone(), kind });
-        Exchange { origin, method: "GET".into(), target: target.into(), sent: None, ended }
+        let (took, method) = (Duration::from_millis(31), "GET".into());
+        Exchange { origin, method, target: target.into(), sent: None, took, ended }
     }
 
     #[test]
@@ -153,7 +239,24 @@ mod tests {
         assert_eq!((zones.file.as_str(), zones.body.as_str()), ("001-hv02-cluster-sdn-zones.json", "{}"));
         let ended = &version.http().expect("a request").ended;
         assert_eq!((ended.status, ended.reason.as_str()), (0, "does not answer"));
-        assert!(version.empty);
+        assert!(version.empty && version.took == Some(Duration::from_millis(31)));
+    }
+
+    #[test]
+    fn what_was_given_up_is_an_item_and_nobody_waits_for_it() {
+        let told = Arc::new(Mutex::new(0));
+        let count = Arc::clone(&told);
+        let sink = sink().telling(Arc::new(move |_, _| *count.lock().expect("a count") += 1));
+        sink.begin(Part::Fabric);
+        sink.begin(Part::Read("hv02".into()));
+        sink.put("site.toml", "lab", Kind::Material("the site file".into()), String::new());
+        sink.end(&Part::Fabric);
+        assert_eq!((*told.lock().expect("a count"), sink.open()), (2, vec![Part::Read("hv02".into())]));
+        sink.give_up("given up by you");
+        sink.give_up("once is enough");
+        let items = sink.evidence(None).items;
+        assert!(sink.open().is_empty() && items.len() == 2);
+        assert_eq!(items[1].body, "given up by you\nread hv02\n");
     }
 
     #[test]

@@ -171,6 +171,8 @@ pub struct Item {
     pub kind: Kind,
     /// When, where it was kept.
     pub at: Option<jiff::Timestamp>,
+    /// How long it took, where that was kept.
+    pub took: Option<std::time::Duration>,
     /// Body: an answer, an output, a text.
     pub body: String,
     /// What a command said on its error stream.

@@ -91,6 +91,7 @@ struct RawItem {
     question: Option<String>,
     what: Option<String>,
     at: Option<jiff::Timestamp>,
+    took_ms: Option<u64>,
     #[serde(default)]
     empty_body: bool,
 }
@@ -120,6 +121,7 @@ fn site(body: String) -> Item {
         from: "console".to_owned(),
         kind: Kind::Material("the site file".to_owned()),
         at: None,
+        took: None,
         body,
         stderr: String::new(),
         empty: false,
@@ -155,7 +157,8 @@ fn item(dir: &Path, index: &Path, raw: RawItem) -> Result<Item, LoadError> {
         other => return Err(wrong(&format!("its kind {other:?} is none of http, command, dns, material"))),
     };
     let from = raw.from.split_once(" (").map_or(raw.from.as_str(), |(place, _)| place).to_owned();
-    Ok(Item { file: raw.file, from, kind, at: raw.at, body, stderr: raw.stderr, empty: raw.empty_body })
+    let (at, took) = (raw.at, raw.took_ms.map(std::time::Duration::from_millis));
+    Ok(Item { file: raw.file, from, kind, at, took, body, stderr: raw.stderr, empty: raw.empty_body })
 }
 
 fn read(path: &Path) -> Result<String, LoadError> {

@@ -77,6 +77,9 @@ fn entry(item: &Item) -> Value {
     if let Some(at) = item.at {
         put("at", json!(at.to_string()));
     }
+    if let Some(took) = item.took {
+        put("took_ms", json!(u64::try_from(took.as_millis()).unwrap_or(u64::MAX)));
+    }
     if item.empty {
         put("empty_body", json!(true));
     }
@@ -127,6 +130,7 @@ mod tests {
             from: "hv02".into(),
             kind,
             at: Some("2026-11-29T11:03:00Z".parse().expect("a time")),
+            took: Some(std::time::Duration::from_millis(31)),
             body: body.into(),
             stderr: String::new(),
             empty: false,

@@ -9,6 +9,7 @@ pub mod calls;
 pub mod clocks;
 pub mod cluster;
 pub mod dns;
+pub mod given_up;
 pub mod guests;
 pub mod keys;
 mod line;
@@ -66,7 +67,7 @@ pub type Reader = fn(&Item, &mut Facts) -> Taken;
 /// All readers. An item may be of use to several.
 const READERS: &[&[&[Reader]]] = &[
     // First: what was asked, and in which order.
-    &[calls::READERS],
+    &[calls::READERS, given_up::READERS],
     sdn::READERS,
     &[node::READERS, pve::READERS, site::READERS],
     &[access::READERS, cluster::READERS, guests::READERS, clocks::READERS, trust::READERS],
@@ -112,6 +113,8 @@ pub struct Facts {
     pub nodes: node::Nodes,
     /// Tasks, packages, network cards, and what of it may be seen.
     pub pve: pve::Pve,
+    /// What the check that made the evidence did not wait for.
+    pub given_up: Option<given_up::GivenUp>,
     /// What the site expects.
     pub site: Option<Sourced<crate::site::Site>>,
     /// Items that could not be understood.

@@ -3,7 +3,7 @@
 mod access;
 mod dns;
 mod egress;
-mod exits;
+pub(super) mod exits;
 mod fabric;
 mod isolation;
 mod perimeter;

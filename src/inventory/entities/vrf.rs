@@ -6,7 +6,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use super::{Class, FieldDiff};
-use crate::backends::exit_node::model::{Route, SnatRule};
+use crate::backends::exit_node::model::{Route, SnatRule, Tracked};
 use crate::inventory::source::{Gap, Seen};
 
 /// One line of evidence in the VRF & egress pane.
@@ -47,6 +47,8 @@ pub struct Vrf {
     pub flow: Seen<Flow>,
     /// Bytes per second over the VNet bridge, when two samples exist.
     pub vnet_bytes_s: Seen<f64>,
+    /// Flows tracked from its subnet; `None` = nobody asked.
+    pub tracked: Option<Seen<Tracked>>,
     /// What differs from the derived state.
     pub diffs: Vec<FieldDiff>,
 }

@@ -60,8 +60,11 @@ impl Worker {
         loop {
             // Taken before the reading: a wish that comes while it runs is for another one.
             let answered = wishes.refresh.borrow_and_update().exit;
-            let wanted = interval(&wishes.demand.borrow_and_update());
-            let result = self.client.read(DEADLINE.unsigned_abs(), &[]).await;
+            let (wanted, prefixes) = {
+                let demand = wishes.demand.borrow_and_update();
+                (interval(&demand), demand.flows.clone())
+            };
+            let result = self.client.read_with_flows(DEADLINE.unsigned_abs(), &prefixes).await;
             let (update, pause) = match result {
                 Ok(mut reading) => {
                     lean(&mut reading);

@@ -129,6 +129,7 @@ fn unknown(s: &Subject<'_>, gap: &Gap) -> Vrf {
         snat: Err(gap.clone()),
         flow: Err(gap.clone()),
         vnet_bytes_s: Err(gap.clone()),
+        tracked: None,
         diffs: Vec::new(),
     }
 }
@@ -162,6 +163,7 @@ fn known(cx: &Cx<'_>, s: &Subject<'_>, r: &Reading) -> Vrf {
         snat,
         flow,
         vnet_bytes_s: bytes.copied().ok_or_else(|| Gap::not_read("a second sample of the VNet's counters")),
+        tracked: r.flows.get(&s.subnet).map(|tracked| seen(tracked).cloned()),
         diffs,
     }
 }

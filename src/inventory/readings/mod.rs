@@ -125,6 +125,8 @@ pub struct Demand {
     pub live_counters: bool,
     /// Somebody waits for everything: no part is spread over several cycles. What is in flight at a time stays bounded.
     pub at_once: bool,
+    /// Prefixes whose tracked flows are on screen, at most [`MAX_FLOWS`](crate::backends::exit_node::helper::MAX_FLOWS).
+    pub flows: Vec<ipnet::Ipv4Net>,
     /// The object whose details are open.
     pub focus: Option<ObjectId>,
 }

@@ -148,6 +148,7 @@ fn reading_of(
         counters: Value(BTreeMap::from([("IpInAddrErrors".to_owned(), 0)])),
         lookups: Value(exit::Lookups::default()),
         sdn_version: Value(41),
+        flows: BTreeMap::new(),
     }
 }
 

@@ -4,6 +4,7 @@
 //! API and the node can only disagree where a fault makes them.
 
 pub mod files;
+mod flows;
 mod ip;
 mod links;
 pub mod routes;

@@ -231,7 +231,14 @@ fn conntrack(world: &World, now: i64, args: &[&str]) -> Output {
              clash_resolve=0 chaintoolong=0 \n",
             conntrack_drops(world, now)
         )),
-        _ => Output::fail(2, "conntrack v1.4.8 (conntrack-tools): only -C and -S are available on this node"),
+        Some(&"-L") => {
+            let from = args.iter().position(|arg| *arg == "-s").and_then(|at| args.get(at + 1));
+            match from.map(|prefix| prefix.parse()) {
+                Some(Ok(prefix)) => super::flows::list(world, now, prefix),
+                _ => Output::fail(2, "conntrack v1.4.8 (conntrack-tools): only flows from a prefix are listed here"),
+            }
+        }
+        _ => Output::fail(2, "conntrack v1.4.8 (conntrack-tools): only -C, -S and -L are available on this node"),
     }
 }
 

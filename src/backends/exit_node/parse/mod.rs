@@ -3,6 +3,7 @@
 //! Unknown keys are ignored, since iproute2 adds some with every release; a wrong shape fails that part alone.
 
 pub mod batch;
+pub mod flows;
 pub mod frr;
 pub mod links;
 pub mod lookup;

@@ -45,7 +45,9 @@ impl Step {
 /// Moves whatever has the keys.
 pub fn go(model: &mut Model, step: Step) -> Vec<Effect> {
     match (&model.overlay, model.screen()) {
-        (Overlay::None | Overlay::Filter { .. }, screen) if screen.is_text() => scroll_text(model, step),
+        (Overlay::None | Overlay::Filter { .. } | Overlay::Search { .. }, screen) if screen.is_text() => {
+            scroll_text(model, step)
+        }
         (Overlay::None | Overlay::Filter { .. }, _) => {
             if let Some(key) = model.focused() {
                 in_list(model, &key, step);
@@ -114,7 +116,10 @@ fn scroll_text(model: &mut Model, step: Step) {
     let page = text_page(model);
     let (scroll, lines) = match model.screen() {
         Screen::Text { subject, form, scroll } => (*scroll, describe::lines(model, subject, *form).len()),
-        Screen::Resolve { scroll } | Screen::Diagnose { scroll, .. } | Screen::Finding { scroll, .. } => (*scroll, 0),
+        Screen::Resolve { scroll }
+        | Screen::Diagnose { scroll, .. }
+        | Screen::Finding { scroll, .. }
+        | Screen::Evidence { scroll, .. } => (*scroll, 0),
         _ => return,
     };
     let end = text_end(model).unwrap_or_else(|| lines.saturating_sub(page));

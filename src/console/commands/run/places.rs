@@ -23,7 +23,7 @@ pub const PLACES: [Place; 6] = [
     ("overview", || Screen::Overview),
     ("tenants", || Screen::Tenants),
     ("fabric", || Screen::Fabric),
-    ("diagnose", || Screen::Diagnose { cursor: None, follow: true, scroll: 0 }),
+    ("diagnose", Screen::diagnose),
     ("activity", || Screen::Activity),
     ("sources", || Screen::Sources),
 ];

@@ -2,14 +2,14 @@
 
 use tui_input::Input as Field;
 
+use super::evidence;
 use crate::console::commands::Call;
 use crate::console::list::{Cell, Cx, ListId, ListState};
 use crate::console::lists::def;
-use crate::console::model::{Focus, Layout, Model, Overlay, Screen, TextForm};
+use crate::console::model::{Focus, Layout, Model, Overlay, Screen, Spot, TextForm};
 use crate::console::msg::{Effect, Notice};
 use crate::console::update::overlay;
 use crate::console::{describe, findings, nav, resolve};
-use crate::diagnose::finding::Finding;
 use crate::inventory::ObjectId;
 
 pub(in super::super) fn open(model: &mut Model, call: &Call<'_>) -> Vec<Effect> {
@@ -17,10 +17,7 @@ pub(in super::super) fn open(model: &mut Model, call: &Call<'_>) -> Vec<Effect> 
         return overlay::accept(model);
     }
     if matches!(model.screen(), Screen::Diagnose { .. }) {
-        let key = findings::selected(model).map(Finding::key);
-        if key.is_some() {
-            nav::push(model, Screen::Finding { key, json: false, scroll: 0 });
-        }
+        evidence::open(model);
         return Vec::new();
     }
     let Some(id) = model.selected().cloned() else { return Vec::new() };
@@ -63,12 +60,14 @@ pub(in super::super) fn data(model: &mut Model, _: &Call<'_>) -> Vec<Effect> {
             nav::push(model, Screen::Finding { key: None, json: true, scroll: 0 });
             return Vec::new();
         }
-        Some(Screen::Finding { key: None, .. }) => {
-            nav::pop(model);
+        Some(Screen::Evidence { spot: Some(Spot::Finding(key)), .. }) => {
+            let key = Some(key.clone());
+            nav::push(model, Screen::Finding { key, json: true, scroll: 0 });
             return Vec::new();
         }
-        Some(Screen::Finding { json, scroll, .. }) => {
-            (*json, *scroll) = (!*json, 0);
+        Some(Screen::Evidence { .. }) => return Vec::new(),
+        Some(Screen::Finding { .. }) => {
+            nav::pop(model);
             return Vec::new();
         }
         _ => {}
@@ -95,16 +94,11 @@ pub(in super::super) fn actions(model: &mut Model, _: &Call<'_>) -> Vec<Effect> 
     Vec::new()
 }
 
-/// Disabled wherever it could be asked for, so there is nothing to do.
-pub(in super::super) fn step(_: &mut Model, _: &Call<'_>) -> Vec<Effect> {
-    Vec::new()
-}
-
 pub(in super::super) fn copy(model: &mut Model, call: &Call<'_>) -> Vec<Effect> {
     if let Screen::Text { subject, form, .. } = model.screen() {
         return vec![Effect::Copy(describe::plain(&describe::lines(model, subject, *form)))];
     }
-    if matches!(model.screen(), Screen::Diagnose { .. } | Screen::Finding { .. }) {
+    if matches!(model.screen(), Screen::Diagnose { .. } | Screen::Finding { .. } | Screen::Evidence { .. }) {
         return findings::text(model).map(Effect::Copy).into_iter().collect();
     }
     if let (Screen::Resolve { .. }, Some(question)) = (model.screen(), &model.question) {

@@ -56,7 +56,7 @@ pub(in super::super) fn refresh(model: &mut Model, call: &Call<'_>) -> Vec<Effec
         if matches!(model.screen(), Screen::Resolve { .. }) {
             return resolve::again(model);
         }
-        if matches!(model.screen(), Screen::Diagnose { .. } | Screen::Finding { .. }) {
+        if matches!(model.screen(), Screen::Diagnose { .. } | Screen::Finding { .. } | Screen::Evidence { .. }) {
             return findings::again(model);
         }
         model.say(Notice::progress("reading all sources again"));

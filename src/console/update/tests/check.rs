@@ -4,11 +4,14 @@ use std::time::Duration;
 
 use super::*;
 use crate::console::findings::{Came, Inquiry};
-use crate::diagnose::Report;
-use crate::diagnose::collect::Check;
+use crate::console::model::Spot;
+use crate::diagnose::collect::{Check, Wanted};
+use crate::diagnose::evidence::{Evidence, Item, Kind};
 use crate::diagnose::finding::{Finding, Layer, Severity, Subject};
-use crate::diagnose::path::LEGS;
+use crate::diagnose::parts::Part;
+use crate::diagnose::path::{LEGS, State};
 use crate::diagnose::report::Passed;
+use crate::diagnose::{Diagnosis, Report};
 
 const TOOK: Duration = Duration::from_millis(1900);
 
@@ -61,8 +64,15 @@ fn broken() -> Report {
     Report { findings, ..passing(&["tdemo", "eds"]) }
 }
 
+/// What the check of the model comes to with `report`.
+fn judged(model: &Model, report: Report) -> Diagnosis {
+    let asked = inquiry(model);
+    Diagnosis::of_report(&Wanted::of(asked.check, asked.tenant.as_deref()), report)
+}
+
 fn come(model: &mut Model, id: u64, report: Report) {
-    update(model, Msg::Checked { id, report: Ok(Arc::new(report)), took: TOOK });
+    let diagnosis = Ok(Arc::new(judged(model, report)));
+    update(model, Msg::Checked { id, diagnosis, took: TOOK });
 }
 
 fn diagnosed(report: Report) -> Model {
@@ -133,8 +143,15 @@ fn esc_gives_up_first_and_goes_back_then() {
     line(&mut m, "check egress eds");
     assert!(press(&mut m, "esc").contains(&Effect::StopCheck));
     assert!(matches!(m.screen(), Screen::Diagnose { .. }) && inquiry(&m).came == Came::Stopped);
-    come(&mut m, 1, passing(&["eds"]));
-    assert!(inquiry(&m).came == Came::Stopped && m.verdicts.is_empty(), "it was given up");
+    assert_eq!(m.probes[0].result.as_ref().unwrap().text, "given up by you");
+    let late = Arc::new(judged(&m, broken()));
+    update(&mut m, Msg::Checking { id: 1, diagnosis: late, took: TOOK });
+    assert!(inquiry(&m).found().is_none(), "what was on its way is not news any more");
+    // What came until then is judged.
+    let diagnosis = Diagnosis { given_up: Some("given up by you".into()), ..judged(&m, passing(&["eds"])) };
+    update(&mut m, Msg::Checked { id: 1, diagnosis: Ok(Arc::new(diagnosis)), took: TOOK });
+    assert_eq!(inquiry(&m).came, Came::Ended);
+    assert!(crate::console::findings::sentence(inquiry(&m), now()).1.starts_with("given up by you"));
     assert!(!press(&mut m, "esc").contains(&Effect::StopCheck));
     assert_eq!(*m.screen(), Screen::Tenants);
 }
@@ -143,8 +160,8 @@ fn esc_gives_up_first_and_goes_back_then() {
 fn a_check_that_does_not_end_leaves_no_verdict() {
     let mut m = given((120, 40));
     line(&mut m, "check egress eds");
-    update(&mut m, Msg::Checked { id: 1, report: Err("not done within 60s".into()), took: TOOK });
-    assert_eq!(inquiry(&m).came, Came::Failed("not done within 60s".into()));
+    update(&mut m, Msg::Checked { id: 1, diagnosis: Err("it ended by itself".into()), took: TOOK });
+    assert_eq!(inquiry(&m).came, Came::Failed("it ended by itself".into()));
     assert!(m.verdicts.is_empty());
     assert_eq!(m.probes[0].result.as_ref().unwrap().class, Some(Class::Unknown));
     assert_eq!(asked(&press(&mut m, "r")), [(2, Check::Egress, Some("eds"))]);
@@ -156,7 +173,7 @@ fn the_first_broken_leg_is_the_headline_and_others_are_left_out() {
     assert_eq!(inquiry(&m).headline().unwrap().id, "snat-missing");
     let ids: Vec<&str> = inquiry(&m).findings().iter().map(|f| f.id).collect();
     assert_eq!(ids, ["snat-missing", "gateway-unreachable"]);
-    assert_eq!(inquiry(&m).found().unwrap().others, 1);
+    assert_eq!(inquiry(&m).diagnosis().unwrap().others, 1);
 }
 
 #[test]
@@ -187,21 +204,203 @@ fn the_verdict_of_a_tenant_stays_with_its_time() {
     assert_eq!(of(&m, "greenhse").map(|v| v.0), Some(Class::Unknown), "nothing was said of it");
 }
 
+fn at(m: &Model) -> Spot {
+    crate::console::findings::spot(m).unwrap()
+}
+
 #[test]
-fn enter_opens_the_finding_under_the_cursor_and_esc_comes_back_to_it() {
+fn enter_opens_the_evidence_under_the_cursor_and_esc_comes_back_to_it() {
     let mut m = diagnosed(broken());
+    assert_eq!(at(&m), Spot::Leg(6), "the first broken leg has the cursor");
     press(&mut m, "j");
+    assert_eq!(at(&m), Spot::Leg(7));
+    for _ in 0..6 {
+        press(&mut m, "j");
+    }
+    let Spot::Finding((id, _)) = at(&m) else { panic!("{:?}", at(&m)) };
+    assert_eq!(id, "gateway-unreachable", "findings come after the legs");
     press(&mut m, "enter");
-    let Screen::Finding { key: Some((id, _)), json: false, .. } = m.screen() else { panic!("{:?}", m.screen()) };
+    let Screen::Evidence { spot: Some(Spot::Finding((id, _))), lines, .. } = m.screen() else {
+        panic!("{:?}", m.screen())
+    };
     assert_eq!(*id, "gateway-unreachable");
+    assert!(lines[0].plain().contains("gateway-unreachable of eds"), "{lines:?}");
     press(&mut m, "y");
     let effects = press(&mut m, "c");
     let Some(Effect::Copy(text)) = effects.first() else { panic!("{effects:?}") };
     assert!(text.contains("\"id\": \"gateway-unreachable\""), "{text}");
+    press(&mut m, "y");
     press(&mut m, "esc");
+    assert!(matches!(m.screen(), Screen::Diagnose { .. }));
     assert_eq!(crate::console::findings::selected(&m).unwrap().id, "gateway-unreachable");
-    press(&mut m, "k");
-    assert_eq!(crate::console::findings::selected(&m).unwrap().id, "snat-missing");
+}
+
+/// The same with an answer that the fault of `eds` rests on.
+fn with_evidence() -> Model {
+    let mut m = given((120, 40));
+    line(&mut m, "check egress eds");
+    let kind = Kind::Command { line: "iptables-save -c".into(), exit: Some(0) };
+    let body: String = (0..200).map(|n| format!("-A RULE{n}\n")).collect();
+    let item = Item {
+        file: "001.txt".into(),
+        from: "hv02".into(),
+        kind,
+        at: Some(now()),
+        took: Some(Duration::from_millis(31)),
+        body,
+        stderr: String::new(),
+        empty: false,
+    };
+    let evidence = Arc::new(Evidence { question: None, items: vec![item] });
+    let mut report = broken();
+    report.findings[1] = report.findings[1].clone().fact("snat.rule", "hv02/eds", "none");
+    let diagnosis = Diagnosis { evidence, ..judged(&m, report) };
+    update(&mut m, Msg::Checked { id: 1, diagnosis: Ok(Arc::new(diagnosis)), took: TOOK });
+    m
+}
+
+#[test]
+fn evidence_names_the_values_first_and_is_searched() {
+    let mut m = with_evidence();
+    press(&mut m, "enter");
+    let text = |m: &mut Model| {
+        let effects = press(m, "c");
+        let Some(Effect::Copy(text)) = effects.first() else { panic!("{effects:?}") };
+        text.clone()
+    };
+    let all = text(&mut m);
+    let (value, answer) = (all.find("snat.rule: none · hv02/eds").unwrap(), all.find("-A RULE0").unwrap());
+    assert!(value < answer, "{all}");
+    assert!(all.contains("where: hv02, 11:03:00Z, exit 0, 31 ms"), "{all}");
+    assert!(all.contains("command: iptables-save -c"), "{all}");
+    draw(&mut m);
+    press(&mut m, "/");
+    type_text(&mut m, "rule150");
+    press(&mut m, "enter");
+    let scroll = |m: &Model| match m.screen() {
+        Screen::Evidence { scroll, lines, .. } => (*scroll, lines[*scroll].plain()),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(scroll(&m).1, "-A RULE150");
+    press(&mut m, "/");
+    type_text(&mut m, "rule1");
+    press(&mut m, "esc");
+    assert_eq!(scroll(&m).1, "-A RULE150", "given up: as before");
+    line(&mut m, "search rule19");
+    assert_eq!(scroll(&m).1, "-A RULE190");
+    press(&mut m, "n");
+    assert_eq!(scroll(&m).1, "-A RULE191");
+    press(&mut m, "N");
+    press(&mut m, "N");
+    assert_eq!(scroll(&m).1, "-A RULE19");
+    line(&mut m, "search nowhere");
+    press(&mut m, "n");
+    assert!(said(&m).contains("nothing holds \"nowhere\""), "{}", said(&m));
+    press(&mut m, "esc");
+    assert!(matches!(m.screen(), Screen::Diagnose { .. }));
+}
+
+#[test]
+fn legs_come_one_by_one_and_what_is_awaited_says_so() {
+    let mut m = given((120, 40));
+    line(&mut m, "check egress eds");
+    assert!(inquiry(&m).legs().is_empty(), "nothing has come");
+    let open = vec![Part::Tried("hv02".into()), Part::Perimeter];
+    let diagnosis = Arc::new(Diagnosis { open, ..judged(&m, broken()) });
+    update(&mut m, Msg::Checking { id: 1, diagnosis, took: TOOK });
+    let states: Vec<State> = inquiry(&m).legs().iter().map(|row| row.state).collect();
+    assert_eq!(states[2..5], [State::Pass; 3], "{states:?}");
+    assert_eq!(states[5..11], [State::Asking; 6], "{states:?}");
+    assert_eq!(states[11], State::NotRun);
+    let sentence = crate::console::findings::sentence(inquiry(&m), now());
+    assert_eq!(sentence.0, Class::Progress, "a fault of a leg that is still asked is not told yet: {sentence:?}");
+    assert!(sentence.1.contains("probes on hv02, the firewall"), "{sentence:?}");
+    assert!(m.verdicts.is_empty() && m.probes[0].result.is_none(), "not before the end");
+    press(&mut m, "j");
+    press(&mut m, "enter");
+    let first = |m: &Model| match m.screen() {
+        Screen::Evidence { lines, .. } => lines[0].plain(),
+        other => panic!("{other:?}"),
+    };
+    let before = first(&m);
+    come(&mut m, 1, broken());
+    assert_eq!(inquiry(&m).headline().unwrap().id, "snat-missing");
+    press(&mut m, "esc");
+    assert_eq!(at(&m), Spot::Leg(1), "the cursor stays where it was put");
+    press(&mut m, "enter");
+    assert!(before.starts_with("leg 2") && first(&m).starts_with("leg 2"), "{before}");
+}
+
+#[test]
+fn the_cursor_stays_where_it_was_when_the_same_is_checked_again() {
+    let mut m = diagnosed(broken());
+    press(&mut m, "j");
+    press(&mut m, "r");
+    assert_eq!(at(&m), Spot::Leg(7));
+    come(&mut m, 2, broken());
+    assert_eq!(at(&m), Spot::Leg(7));
+    line(&mut m, "check egress tdemo");
+    come(&mut m, 3, passing(&["tdemo"]));
+    assert_eq!(at(&m), Spot::Leg(0), "another check begins at its beginning");
+}
+
+#[test]
+fn a_bundle_is_asked_for_kept_and_listed() {
+    let mut m = with_evidence();
+    m.bundles = Some("/state/bundles".into());
+    press(&mut m, "S");
+    let effects = press(&mut m, "enter");
+    let Some(Effect::Save { dir, evidence }) = effects.first() else { panic!("{effects:?}") };
+    let name = "/state/bundles/egress-eds-20261129T110300Z";
+    assert_eq!((dir.to_str(), evidence.items.len()), (Some(name), 1));
+    assert!(m.probes.iter().any(|p| p.what == format!("save {name}") && p.result.is_none()), "{:?}", m.probes);
+    update(&mut m, Msg::Saved { dir: name.into(), result: Ok(1) });
+    assert!(said(&m).contains("1 item kept in /state/bundles/egress-eds"), "{}", said(&m));
+    let effects = line(&mut m, "save-bundle elsewhere");
+    assert!(
+        matches!(effects.first(), Some(Effect::Save { dir, .. }) if dir.to_str() == Some("elsewhere")),
+        "{effects:?}"
+    );
+    update(&mut m, Msg::Saved { dir: "elsewhere".into(), result: Err("elsewhere is not empty".into()) });
+    assert_eq!(m.probes.last().unwrap().result.as_ref().unwrap().class, Some(Class::Warning));
+    press(&mut m, "S");
+    assert!(press(&mut m, "esc").is_empty(), "nothing is kept");
+    press(&mut m, "g t");
+    assert!(press(&mut m, "S").iter().all(|e| !matches!(e, Effect::Save { .. })));
+}
+
+#[test]
+fn counters_and_flows_of_the_tenant_are_read_while_its_path_is_on_screen() {
+    let mut m = given((120, 40));
+    let demand = |m: &mut Model| {
+        let effects = draw(m);
+        effects.into_iter().find_map(|effect| if let Effect::Demand(demand) = effect { Some(demand) } else { None })
+    };
+    demand(&mut m);
+    line(&mut m, "check egress eds");
+    let asked = demand(&mut m).unwrap();
+    let flows: Vec<String> = asked.flows.iter().map(ToString::to_string).collect();
+    assert!(asked.live_counters && flows == ["10.20.130.0/24"], "{asked:?}");
+    press(&mut m, "F");
+    assert!(matches!(m.screen(), Screen::Diagnose { .. }) && said(&m).contains("has counted"), "{}", said(&m));
+    press(&mut m, "g t");
+    let after = demand(&mut m).unwrap();
+    assert!(!after.live_counters && after.flows.is_empty());
+}
+
+#[test]
+fn a_numbered_step_copies_its_command_and_says_what_has_none() {
+    let mut m = given((120, 40));
+    line(&mut m, "check egress eds");
+    let mut report = broken();
+    report.findings[1] =
+        report.findings[1].clone().next("look", 0, "look at it").next("apply", 3, "apply SDN").command("pvesh set /x");
+    come(&mut m, 1, report);
+    assert_eq!(press(&mut m, "2").first(), Some(&Effect::Copy("pvesh set /x".into())));
+    assert!(press(&mut m, "1").iter().all(|e| !matches!(e, Effect::Copy(_))));
+    assert!(said(&m).contains("look at it (danger 0); there is no command for it"), "{}", said(&m));
+    press(&mut m, "9");
+    assert!(said(&m).contains("there is no step 9 here, only 1 to 2"), "{}", said(&m));
 }
 
 #[test]

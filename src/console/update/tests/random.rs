@@ -95,6 +95,7 @@ fn only_reads(effects: &[Effect]) {
             | Effect::StopResolve
             | Effect::Check { .. }
             | Effect::StopCheck
+            | Effect::Save { .. }
             | Effect::WakeAt(_)
             | Effect::Title(_) => {}
         }

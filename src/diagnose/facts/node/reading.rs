@@ -45,9 +45,10 @@ pub(super) fn helper(item: &Item, line: &Line, exit: Option<i32>, node: &mut Nod
     }
     let questions: Vec<Question<'_>> = line.args.iter().skip(1).filter_map(|arg| Question::parse(arg)).collect();
     let names: Vec<&str> = questions.iter().map(|q| q.name).collect();
-    let frame = match Frame::parse(item.body.as_bytes(), helper::VERSION) {
-        Ok(frame) => frame,
-        Err(_) => return Taken::Unreadable("no whole frame of this version of the helper".to_owned()),
+    let versions = std::iter::once(helper::VERSION).chain(helper::OLDER);
+    let frame = match versions.map(|version| Frame::parse(item.body.as_bytes(), version)).find_map(Result::ok) {
+        Some(frame) => frame,
+        None => return Taken::Unreadable("no whole frame of this version of the helper".to_owned()),
     };
     match reading(&item.from, &frame, &names) {
         Ok(reading) => {

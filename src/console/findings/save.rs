@@ -1,0 +1,48 @@
+//! What was read, kept as a bundle: where the operator says.
+
+use std::path::PathBuf;
+
+use tui_input::Input as Field;
+
+use crate::console::list::Cell;
+use crate::console::model::{Model, Overlay};
+use crate::console::msg::{Effect, Notice};
+use crate::console::resolve::{Probe, conclude, remember};
+use crate::console::widgets::format::plural;
+use crate::inventory::Class;
+
+/// How lines of Activity about bundles begin.
+const KEPT: &str = "save ";
+
+/// Asks where to; what is offered lies in the directory of bundles.
+pub fn start(model: &mut Model) {
+    let Some(inquiry) = &model.inquiry else { return };
+    let of = inquiry.tenant.as_ref().map_or_else(String::new, |tenant| format!("-{tenant}"));
+    let at = model.now.strftime("%Y%m%dT%H%M%SZ");
+    let name = format!("{}{of}-{at}", super::word(inquiry.check));
+    let dir = model.bundles.as_ref().map_or_else(|| PathBuf::from(&name), |dir| dir.join(&name));
+    model.overlay = Overlay::Save { field: Field::new(dir.display().to_string()) };
+}
+
+/// Keeps what was read in `dir`.
+pub fn save(model: &mut Model, dir: &str) -> Vec<Effect> {
+    let evidence = model.inquiry.as_ref().and_then(|i| i.diagnosis()).map(|d| d.evidence.clone());
+    let (Some(evidence), false) = (evidence, dir.trim().is_empty()) else { return Vec::new() };
+    let dir = PathBuf::from(dir.trim());
+    remember(model, Probe { at: model.now, what: format!("{KEPT}{}", shown(&dir)), result: None });
+    vec![Effect::Save { dir, evidence }]
+}
+
+/// What came of it.
+pub fn saved(model: &mut Model, dir: &std::path::Path, result: Result<usize, String>) {
+    let (class, text) = match result {
+        Ok(items) => (Class::Fine, format!("{} kept in {}, only yours to read", plural(items, "item"), shown(dir))),
+        Err(why) => (Class::Warning, format!("not kept: {why}")),
+    };
+    conclude(model, KEPT, Cell::state(class, text.clone()));
+    model.say(Notice { class, text });
+}
+
+fn shown(dir: &std::path::Path) -> String {
+    crate::text::clean(&dir.display().to_string()).into_owned()
+}

@@ -1,0 +1,164 @@
+//! Everything that is said of one evidence: the report as the verb prints it, the path leg by leg, and the same on each
+//! exit node by itself.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::Report;
+use super::collect::{Check, Wanted};
+use super::evidence::{Evidence, Item};
+use super::facts::Facts;
+use super::finding::{Subject, Unknown};
+use super::parts::{self, Part};
+use super::path::{LEGS, Leg, Path, State};
+use super::seen::{self, Seen};
+
+/// What evidence comes to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Diagnosis {
+    /// What was wanted.
+    pub wanted: Wanted,
+    /// What was read so far.
+    pub evidence: Arc<Evidence>,
+    /// What has not come yet; empty at the end.
+    pub open: Vec<Part>,
+    /// What the check says of whom it was asked about: the same as the verb says of the same evidence.
+    pub report: Report,
+    /// How many findings about others were left out.
+    pub others: usize,
+    /// What every rule says, of everybody: the legs are judged by it.
+    pub whole: Report,
+    /// Each exit node by itself, where the tenant has several.
+    pub nodes: Vec<OneNode>,
+    /// What was seen on legs that pass.
+    pub seen: Seen,
+    /// Why the check was not awaited to its end, where it was not.
+    pub given_up: Option<String>,
+}
+
+/// One of a tenant's exit nodes, judged as if there were no other.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OneNode {
+    /// Name.
+    pub name: String,
+    /// Whether the zone prefers it.
+    pub primary: bool,
+    /// What every rule says of it.
+    pub whole: Report,
+    /// What has not come yet.
+    pub open: Vec<Part>,
+    /// What was seen on legs that pass.
+    pub seen: Seen,
+}
+
+impl Diagnosis {
+    /// Judges `evidence` of a check that was asked for `wanted`, `open` not having come yet.
+    #[must_use]
+    pub fn of(wanted: &Wanted, evidence: Evidence, open: Vec<Part>) -> Self {
+        let facts = Facts::of(&evidence);
+        let whole = Report::of_facts(&facts);
+        let (report, others) = concerning(wanted, &whole);
+        let tenant = wanted.tenant.as_deref();
+        let exits = tenant.map(|tenant| exits(&facts, tenant)).unwrap_or_default();
+        let nodes = match (exits.as_slice(), wanted.check) {
+            ([_, _, ..], Check::Egress | Check::All) => exits
+                .iter()
+                .map(|(name, primary)| OneNode::of(&evidence, &exits, (name, *primary), (tenant, &open)))
+                .collect(),
+            _ => Vec::new(),
+        };
+        let seen = seen::of(&facts, tenant);
+        let given_up = facts.given_up.map(|given_up| given_up.why);
+        let (wanted, evidence) = (wanted.clone(), Arc::new(evidence));
+        Self { wanted, evidence, open, report, others, whole, nodes, seen, given_up }
+    }
+
+    /// What `whole` comes to for `wanted`, without the evidence that it was made of.
+    #[cfg(test)]
+    pub(crate) fn of_report(wanted: &Wanted, whole: Report) -> Self {
+        let mut diagnosis = Self::of(wanted, Evidence::default(), Vec::new());
+        (diagnosis.report, diagnosis.others) = concerning(wanted, &whole);
+        Self { whole, ..diagnosis }
+    }
+
+    /// The path, where the check looks at one.
+    #[must_use]
+    pub fn path(&self) -> Option<Path<'_>> {
+        let looks = matches!(self.wanted.check, Check::Egress | Check::All);
+        looks.then(|| Path::so_far(&self.whole, self.wanted.tenant.as_deref(), &self.open))
+    }
+
+    /// What the tenant's egress comes to: the worst of its exit nodes, where there are several.
+    #[must_use]
+    pub fn state(&self) -> Option<State> {
+        let tenant = self.wanted.tenant.as_deref();
+        let whole = self.path()?.state();
+        self.nodes.iter().map(|node| node.path(tenant).state()).chain([whole]).min_by_key(|state| state.rank())
+    }
+
+    /// The item kept in `file`.
+    #[must_use]
+    pub fn item(&self, file: &str) -> Option<&Item> {
+        self.evidence.items.iter().find(|item| item.file == file)
+    }
+}
+
+impl OneNode {
+    fn of(
+        evidence: &Evidence,
+        exits: &[(String, bool)],
+        (name, primary): (&str, bool),
+        (tenant, open): (Option<&str>, &[Part]),
+    ) -> Self {
+        let others: BTreeSet<&str> = exits.iter().map(|(node, _)| node.as_str()).filter(|node| *node != name).collect();
+        let elsewhere = |item: &Item| item.command().is_some() && others.contains(item.from.as_str());
+        let items = evidence.items.iter().filter(|item| !elsewhere(item)).cloned().collect();
+        let mut facts = Facts::of(&Evidence { question: evidence.question.clone(), items });
+        let here = |part: &Part| part.node().is_none_or(|node| node == name);
+        if let Some(given_up) = &mut facts.given_up {
+            given_up.parts.retain(here);
+        }
+        let open: Vec<Part> = open.iter().filter(|part| here(part)).cloned().collect();
+        let mut whole = Report::of_facts(&facts);
+        let about_another = |subject: &Subject| subject.kind == "node" && others.contains(subject.name.as_str());
+        whole.findings.retain(|finding| !about_another(&finding.subject));
+        whole.passed.retain(|passed| !about_another(&passed.subject));
+        if facts.nodes.get(name).is_none() && open.is_empty() {
+            whole.unknown.push(unread(&facts, name));
+        }
+        Self { name: name.to_owned(), primary, seen: seen::of(&facts, tenant), whole, open }
+    }
+
+    /// The path of `tenant` by way of this node.
+    #[must_use]
+    pub fn path(&self, tenant: Option<&str>) -> Path<'_> {
+        Path::so_far(&self.whole, tenant, &self.open)
+    }
+}
+
+/// What is missing of an exit node of which nothing was read.
+fn unread(facts: &Facts, name: &str) -> Unknown {
+    let described = facts.site.as_ref().is_none_or(|site| site.value.exit_nodes.iter().any(|exit| exit.name == name));
+    let why = if described { "it was not read" } else { "the site file does not describe this exit node" };
+    let looks = |leg: &&Leg| leg.awaits.iter().any(|kind| matches!(kind, parts::Kind::Read | parts::Kind::Tried));
+    let ids = LEGS.iter().filter(looks).flat_map(|leg| leg.rules.iter().copied()).collect();
+    let missing = crate::text::clean(&format!("everything of the exit node {name}")).into_owned();
+    Unknown { missing, why: Some(why.to_owned()), ids }
+}
+
+/// What of `whole` the check speaks of, and of whom; and how many findings about others were left out.
+fn concerning(wanted: &Wanted, whole: &Report) -> (Report, usize) {
+    let narrowed = wanted.narrowed(whole.clone());
+    match &wanted.tenant {
+        Some(tenant) => narrowed.about(tenant),
+        None => (narrowed, 0),
+    }
+}
+
+/// The exit nodes of the tenant's zone as it is in force, and which of them it prefers.
+fn exits(facts: &Facts, tenant: &str) -> Vec<(String, bool)> {
+    let zones = facts.sdn.zones_in_force().map_or(&[][..], |zones| zones.value.as_slice());
+    let Some(zone) = zones.iter().find(|zone| zone.zone == tenant) else { return Vec::new() };
+    let primary = |name: &String| zone.primary.as_deref() == Some(name.as_str());
+    zone.exit_nodes.iter().map(|name| (name.clone(), primary(name))).collect()
+}

@@ -1,0 +1,147 @@
+//! The parts of a check: each ends by itself, and what hangs on it can be said from then on.
+
+use std::fmt;
+
+use super::evidence::{self, Api, Item};
+
+/// A part of a check.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Part {
+    /// Proxmox VE: rights, SDN, members, lists.
+    Fabric,
+    /// The first reading of an exit node.
+    Read(String),
+    /// What is tried on an exit node, and the second reading after it.
+    Tried(String),
+    /// Machines one by one.
+    Guests,
+    /// PowerDNS and the resolvers.
+    Names,
+    /// The router.
+    Perimeter,
+}
+
+/// Kinds of part, as the legs of the path wait for them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    /// [`Part::Fabric`].
+    Fabric,
+    /// [`Part::Read`], of every exit node.
+    Read,
+    /// [`Part::Tried`], of every exit node.
+    Tried,
+    /// [`Part::Guests`].
+    Guests,
+    /// [`Part::Names`].
+    Names,
+    /// [`Part::Perimeter`].
+    Perimeter,
+}
+
+impl Part {
+    /// Its kind.
+    #[must_use]
+    pub const fn kind(&self) -> Kind {
+        match self {
+            Self::Fabric => Kind::Fabric,
+            Self::Read(_) => Kind::Read,
+            Self::Tried(_) => Kind::Tried,
+            Self::Guests => Kind::Guests,
+            Self::Names => Kind::Names,
+            Self::Perimeter => Kind::Perimeter,
+        }
+    }
+
+    /// The exit node, where it is of one.
+    #[must_use]
+    pub fn node(&self) -> Option<&str> {
+        match self {
+            Self::Read(node) | Self::Tried(node) => Some(node),
+            _ => None,
+        }
+    }
+
+    /// Who is asked, in words.
+    #[must_use]
+    pub fn who(&self) -> String {
+        match self {
+            Self::Fabric => "Proxmox VE".to_owned(),
+            Self::Read(node) => format!("the exit node {node}"),
+            Self::Tried(node) => format!("probes on {node}"),
+            Self::Guests => "the workloads".to_owned(),
+            Self::Names => "PowerDNS and the resolvers".to_owned(),
+            Self::Perimeter => "the firewall".to_owned(),
+        }
+    }
+
+    /// The part that `item` came with; `None` for what no part brings.
+    #[must_use]
+    pub fn of(item: &Item) -> Option<Self> {
+        match &item.kind {
+            evidence::Kind::Http(http) => match http.api {
+                Api::Proxmox if http.path.contains("/qemu/") => Some(Self::Guests),
+                Api::Proxmox => Some(Self::Fabric),
+                Api::PowerDns => Some(Self::Names),
+                Api::Opnsense => Some(Self::Perimeter),
+                Api::Other => None,
+            },
+            evidence::Kind::Command { line, .. } if line.starts_with("deevnet-exit-node read") => {
+                Some(Self::Read(item.from.clone()))
+            }
+            evidence::Kind::Command { .. } => Some(Self::Tried(item.from.clone())),
+            evidence::Kind::Dns(_) => Some(Self::Names),
+            evidence::Kind::Material(_) => None,
+        }
+    }
+
+    /// Reads what [`fmt::Display`] writes.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let (word, node) = text.split_once(' ').map_or((text, None), |(word, node)| (word, Some(node.to_owned())));
+        match (word, node) {
+            ("fabric", None) => Some(Self::Fabric),
+            ("read", Some(node)) => Some(Self::Read(node)),
+            ("tried", Some(node)) => Some(Self::Tried(node)),
+            ("guests", None) => Some(Self::Guests),
+            ("names", None) => Some(Self::Names),
+            ("perimeter", None) => Some(Self::Perimeter),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Fabric => f.write_str("fabric"),
+            Self::Read(node) => write!(f, "read {node}"),
+            Self::Tried(node) => write!(f, "tried {node}"),
+            Self::Guests => f.write_str("guests"),
+            Self::Names => f.write_str("names"),
+            Self::Perimeter => f.write_str("perimeter"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_what_is_read() {
+        let all = [
+            Part::Fabric,
+            Part::Read("hv02".into()),
+            Part::Tried("hv02".into()),
+            Part::Guests,
+            Part::Names,
+            Part::Perimeter,
+        ];
+        for part in all {
+            assert_eq!(Part::parse(&part.to_string()), Some(part));
+        }
+        for other in ["", "read", "fabric x", "something else"] {
+            assert_eq!(Part::parse(other), None, "{other}");
+        }
+    }
+}

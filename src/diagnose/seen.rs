@@ -1,0 +1,88 @@
+//! What was seen on legs of the path that pass: the values themselves, so that a pass is no mere word.
+
+use std::collections::BTreeMap;
+use std::net::Ipv4Addr;
+
+use super::facts::Facts;
+use super::facts::node::Ping;
+use super::rules::exits::{Exit, Tenant, covers, exits, words};
+use crate::backends::exit_node::model::Lookup;
+
+/// What was seen, by the name of the leg.
+pub type Seen = BTreeMap<&'static str, String>;
+
+/// What was seen of `tenant`'s path; nothing of what lies on an exit node where it has several.
+#[must_use]
+pub(super) fn of(facts: &Facts, tenant: Option<&str>) -> Seen {
+    let mut seen = Seen::new();
+    let Some(tenant) = tenant else { return seen };
+    let mut put = |leg: &'static str, text: Option<String>| {
+        if let Some(text) = text {
+            seen.insert(leg, crate::text::clean(&text).into_owned());
+        }
+    };
+    put("zone and VNet applied", applied(facts, tenant));
+    let all = exits(facts);
+    let mut mine = all.iter().filter_map(|exit| Some((exit, exit.tenants.iter().find(|t| t.zone == tenant)?)));
+    if let (Some((exit, tenant)), None) = (mine.next(), mine.next()) {
+        put("VRF up", link(exit, &tenant.vrf));
+        put("default route", default_route(exit, tenant));
+        put("leaves by transit", way_out(exit, tenant));
+        put("SNAT rule", translation(exit, tenant));
+        put("transit forwards", forwarding(exit));
+        let gateway = exit.site.map(|site| site.transit_gateway);
+        put("gateway answers", gateway.and_then(|gateway| answers(exit, |dst| dst == gateway)));
+        put("internet answers", answers(exit, |dst| Some(dst) != gateway));
+    }
+    seen
+}
+
+fn applied(facts: &Facts, tenant: &str) -> Option<String> {
+    let zones = facts.sdn.zones_in_force()?;
+    let zone = zones.value.iter().find(|zone| zone.zone == tenant)?;
+    let vni = zone.vrf_vni.map(|vni| format!(" {vni}")).unwrap_or_default();
+    let subnets = facts.sdn.subnets_in_force().filter(|(_, subnet)| subnet.zone == tenant);
+    let subnets = subnets.map(|(_, subnet)| format!(", {} {}", subnet.vnet, subnet.cidr)).collect::<String>();
+    Some(format!("{tenant}{vni}{subnets}"))
+}
+
+fn link(exit: &Exit<'_>, vrf: &str) -> Option<String> {
+    let state = exit.node.link(vrf)?.state.clone()?;
+    let frr = exit.node.frr_unit.as_ref().map(|unit| format!(", FRR {}", unit.value)).unwrap_or_default();
+    Some(format!("{vrf} {state}{frr}"))
+}
+
+fn default_route(exit: &Exit<'_>, tenant: &Tenant<'_>) -> Option<String> {
+    let route = exit.node.default_of(&tenant.vrf)??;
+    let via = route.gateway.map(|gateway| format!("via {gateway} ")).unwrap_or_default();
+    Some(format!("{via}dev {}", route.dev.as_deref()?))
+}
+
+fn way_out(exit: &Exit<'_>, tenant: &Tenant<'_>) -> Option<String> {
+    let asked = exit.outward(tenant).last()?;
+    match &asked.answer {
+        Lookup::Route { dev, .. } => Some(format!("a packet to {} leaves by {dev}", asked.dst)),
+        Lookup::Error(_) => None,
+    }
+}
+
+fn translation(exit: &Exit<'_>, tenant: &Tenant<'_>) -> Option<String> {
+    let own = |rule: &&_| tenant.subnets.iter().any(|(_, net)| covers(rule, net));
+    let rules: Vec<_> = exit.node.snat_rules()?.filter(own).collect();
+    let first = rules.first()?;
+    let count = if rules.len() == 1 { "1 rule".to_owned() } else { format!("{} rules", rules.len()) };
+    Some(format!("{}, {count}", words(first)))
+}
+
+fn forwarding(exit: &Exit<'_>) -> Option<String> {
+    let transit = exit.transit()?;
+    let on = exit.node.forwarding.as_ref()?.get(transit)?;
+    Some(format!("{transit} forwarding = {}", u8::from(*on)))
+}
+
+/// Echo requests from the node's own address.
+fn answers(exit: &Exit<'_>, to: impl Fn(Ipv4Addr) -> bool) -> Option<String> {
+    let own = |ping: &&Ping| ping.vrf.is_none() && ping.sent > 0 && to(ping.dst);
+    let ping = exit.node.pings.iter().map(|ping| &ping.value).find(own)?;
+    Some(format!("{} answered {} of {}", ping.dst, ping.received, ping.sent))
+}
