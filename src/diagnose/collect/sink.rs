@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use crate::backends::http::{Exchange, HttpError, Kind as HttpKind, Recorder};
 use crate::diagnose::evidence::{Ended, Evidence, Http, Item, Kind};
+use crate::site::scrub::Known;
 
 /// Reads the time.
 pub type Clock = Arc<dyn Fn() -> jiff::Timestamp + Send + Sync>;
@@ -16,6 +17,7 @@ pub struct Sink {
     items: Arc<Mutex<Vec<Item>>>,
     clock: Clock,
     patience: Duration,
+    known: Known,
 }
 
 /// Longest wait for one reading of a node, and for one round of probes there.
@@ -28,7 +30,7 @@ impl Sink {
     /// An empty sink.
     #[must_use]
     pub fn new(clock: Clock) -> Self {
-        Self { items: Arc::default(), clock, patience: PATIENCE }
+        Self { items: Arc::default(), clock, patience: PATIENCE, known: Known::default() }
     }
 
     /// The same for nodes that are slower than nodes are: `patience` for one reading, and for one round of probes.
@@ -36,6 +38,11 @@ impl Sink {
     pub fn patient(mut self, patience: Duration) -> Self {
         self.patience = patience;
         self
+    }
+
+    /// The same, gathering in the same place, without the secrets that are `known`.
+    pub(super) fn scrubbing(&self, known: &Known) -> Self {
+        Self { known: known.clone(), ..self.clone() }
     }
 
     /// Longest wait for one reading of a node, and for one round of probes there.
@@ -78,7 +85,8 @@ impl Sink {
         let mut items = self.items.lock().unwrap_or_else(PoisonError::into_inner);
         let file = format!("{:03}-{}.{ending}", items.len() + 1, name(&format!("{from}-{slug}")));
         let empty = body.is_empty();
-        items.push(Item { file, from: from.to_owned(), kind, at: Some(at), body, stderr, empty });
+        let item = Item { file, from: from.to_owned(), kind, at: Some(at), body, stderr, empty };
+        items.push(self.scrubbed(item));
     }
 
     /// Adds `request`, which nobody could be asked, or was not answered, and why.
@@ -100,7 +108,27 @@ impl Sink {
         let at = (self.clock)();
         let mut items = self.items.lock().unwrap_or_else(PoisonError::into_inner);
         let (file, from, empty) = (file.to_owned(), from.to_owned(), body.is_empty());
-        items.push(Item { file, from, kind, at: Some(at), body, stderr: String::new(), empty });
+        items.push(self.scrubbed(Item { file, from, kind, at: Some(at), body, stderr: String::new(), empty }));
+    }
+
+    /// The item without known secrets, wherever somebody repeated one.
+    fn scrubbed(&self, mut item: Item) -> Item {
+        let scrub = |text: &mut String| *text = self.known.scrub(std::mem::take(text));
+        scrub(&mut item.body);
+        scrub(&mut item.stderr);
+        match &mut item.kind {
+            Kind::Http(http) => {
+                scrub(&mut http.path);
+                http.query.values_mut().for_each(scrub);
+                scrub(&mut http.ended.reason);
+                http.sent.iter_mut().for_each(scrub);
+                http.headers.values_mut().for_each(scrub);
+            }
+            Kind::Command { line, .. } => scrub(line),
+            Kind::Dns(dns) => scrub(&mut dns.question),
+            Kind::Material(what) => scrub(what),
+        }
+        item
     }
 
     /// What has gathered so far.
@@ -145,14 +173,14 @@ mod tests {
         let answer =
             Response { status: 200, reason: "OK".into(), content_type: None, date: None, body: b"{}".to_vec() };
         sink.exchange("hv02", exchange("/api2/json/cluster/sdn/zones?running=1", Ok(answer)));
-        sink.exchange("hv02", exchange("/api2/json/version", Err("does not answer".into())));
+        sink.exchange("hv02", exchange("/api2/json/version", Err(HttpKind::Refused)));
         let items = sink.evidence(None).items;
         let [zones, version] = items.as_slice() else { panic!("two items") };
         let http = zones.http().expect("a request");
         assert!(http.gets(Api::Proxmox, "cluster/sdn/zones") && http.ok());
         assert_eq!((zones.file.as_str(), zones.body.as_str()), ("001-hv02-cluster-sdn-zones.json", "{}"));
         let ended = &version.http().expect("a request").ended;
-        assert_eq!((ended.status, ended.reason.as_str()), (0, "does not answer"));
+        assert_eq!((ended.status, ended.reason.as_str()), (0, "https://192.0.2.1: connection refused"));
         assert!(version.empty);
     }
 
