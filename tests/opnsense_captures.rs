@@ -380,6 +380,7 @@ fn as_response(canned: &Canned) -> deevnet_console::backends::http::Response {
         status: canned.status,
         reason: canned.reason.clone(),
         content_type: canned.content_type.clone(),
+        date: None,
         body: canned.body.clone(),
     }
 }

@@ -90,6 +90,7 @@ async fn picture(dir: &Path, version: &str) -> Arc<Inventory> {
     let site = site(&router.server.origin);
     let unused = || Unusable { text: "not asked here".into(), help: None };
     let clients = Clients {
+        known: Default::default(),
         proxmox: Err(unused()),
         opnsense: Some(Ok(router.client())),
         exit_nodes: Vec::new(),

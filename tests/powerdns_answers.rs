@@ -41,7 +41,6 @@ async fn every_invented_refusal_has_its_variant() {
             status: u16::try_from(raw["status"].as_u64().unwrap()).unwrap(),
             reason: raw["reason"].as_str().unwrap().to_owned(),
             content_type: raw["content_type"].as_str().map(str::to_owned),
-            date: None,
             body: body.into_bytes(),
             close: true,
         };

@@ -65,7 +65,6 @@ fn step(raw: &Value) -> Step {
             status,
             reason: text(&response["reason"]),
             content_type: response["content_type"].as_str().map(str::to_owned),
-            date: None,
             body,
             close: status >= 400,
         },

@@ -6,6 +6,7 @@ pub mod names;
 pub mod numbering;
 pub mod places;
 pub mod plan_check;
+pub mod scrub;
 pub mod secret;
 pub mod smbios;
 pub mod text;

@@ -60,6 +60,7 @@ fn begin(site: &Site, check: Check, sink: &Sink) {
 
 /// Reads `wanted` of `site` into `sink`.
 pub async fn collect(site: &Arc<Site>, clients: &Clients, wanted: &Wanted, sink: &Sink) -> Evidence {
+    let sink = &sink.scrubbing(&clients.known);
     let what = Kind::Material("the site file, without where its secrets come from".to_owned());
     sink.put("site.toml", &site.name, what, site.redacted.to_string());
     let check = wanted.check;

@@ -8,6 +8,7 @@ use crate::backends::http::{Exchange, HttpError, Kind as HttpKind, Recorder};
 use crate::diagnose::evidence::{Ended, Evidence, Http, Item, Kind};
 use crate::diagnose::facts::given_up;
 use crate::diagnose::parts::Part;
+use crate::site::scrub::Known;
 
 /// Reads the time.
 pub type Clock = Arc<dyn Fn() -> jiff::Timestamp + Send + Sync>;
@@ -21,6 +22,7 @@ pub struct Sink {
     gathered: Arc<Mutex<Gathered>>,
     clock: Clock,
     patience: Duration,
+    known: Known,
     tell: Option<Tell>,
 }
 
@@ -41,7 +43,7 @@ impl Sink {
     /// An empty sink.
     #[must_use]
     pub fn new(clock: Clock) -> Self {
-        Self { gathered: Arc::default(), clock, patience: PATIENCE, tell: None }
+        Self { gathered: Arc::default(), clock, patience: PATIENCE, known: Known::default(), tell: None }
     }
 
     /// The same for nodes that are slower than nodes are: `patience` for one reading, and for one round of probes.
@@ -96,6 +98,11 @@ impl Sink {
             let (file, kind, body) = given_up::item(why, &open);
             self.put(file, "console", kind, body);
         }
+    }
+
+    /// The same, gathering in the same place, without the secrets that are `known`.
+    pub(super) fn scrubbing(&self, known: &Known) -> Self {
+        Self { known: known.clone(), ..self.clone() }
     }
 
     /// Longest wait for one reading of a node, and for one round of probes there.
@@ -163,7 +170,7 @@ impl Sink {
             let items = &mut gathered.items;
             let file = format!("{:03}-{}.{ending}", items.len() + 1, name(&format!("{from}-{slug}")));
             let empty = body.is_empty();
-            items.push(Item { file, from: from.to_owned(), kind, at, took, body, stderr, empty });
+            items.push(self.scrubbed(Item { file, from: from.to_owned(), kind, at, took, body, stderr, empty }));
         });
     }
 
@@ -185,8 +192,28 @@ impl Sink {
     pub fn put(&self, file: &str, from: &str, kind: Kind, body: String) {
         let at = Some((self.clock)());
         let (file, from, empty) = (file.to_owned(), from.to_owned(), body.is_empty());
-        let item = Item { file, from, kind, at, took: None, body, stderr: String::new(), empty };
+        let item = self.scrubbed(Item { file, from, kind, at, took: None, body, stderr: String::new(), empty });
         self.change(|gathered| gathered.items.push(item));
+    }
+
+    /// The item without known secrets, wherever somebody repeated one.
+    fn scrubbed(&self, mut item: Item) -> Item {
+        let scrub = |text: &mut String| *text = self.known.scrub(std::mem::take(text));
+        scrub(&mut item.body);
+        scrub(&mut item.stderr);
+        match &mut item.kind {
+            Kind::Http(http) => {
+                scrub(&mut http.path);
+                http.query.values_mut().for_each(scrub);
+                scrub(&mut http.ended.reason);
+                http.sent.iter_mut().for_each(scrub);
+                http.headers.values_mut().for_each(scrub);
+            }
+            Kind::Command { line, .. } => scrub(line),
+            Kind::Dns(dns) => scrub(&mut dns.question),
+            Kind::Material(what) => scrub(what),
+        }
+        item
     }
 
     /// What has gathered so far.
@@ -231,14 +258,14 @@ mod tests {
         let answer =
             Response { status: 200, reason: "OK".into(), content_type: None, date: None, body: b"{}".to_vec() };
         sink.exchange("hv02", exchange("/api2/json/cluster/sdn/zones?running=1", Ok(answer)));
-        sink.exchange("hv02", exchange("/api2/json/version", Err("does not answer".into())));
+        sink.exchange("hv02", exchange("/api2/json/version", Err(HttpKind::Refused)));
         let items = sink.evidence(None).items;
         let [zones, version] = items.as_slice() else { panic!("two items") };
         let http = zones.http().expect("a request");
         assert!(http.gets(Api::Proxmox, "cluster/sdn/zones") && http.ok());
         assert_eq!((zones.file.as_str(), zones.body.as_str()), ("001-hv02-cluster-sdn-zones.json", "{}"));
         let ended = &version.http().expect("a request").ended;
-        assert_eq!((ended.status, ended.reason.as_str()), (0, "does not answer"));
+        assert_eq!((ended.status, ended.reason.as_str()), (0, "https://192.0.2.1: connection refused"));
         assert!(version.empty && version.took == Some(Duration::from_millis(31)));
     }
 

@@ -93,7 +93,9 @@ fn entry(item: &Item) -> Value {
                 put("sent", json!(redact(sent)));
             }
             if !http.headers.is_empty() {
-                put("headers", json!(http.headers));
+                let headers: Map<String, Value> =
+                    http.headers.iter().map(|(name, value)| (name.clone(), json!(redact(value)))).collect();
+                put("headers", json!(headers));
             }
         }
         Kind::Command { line, exit } => {

@@ -36,6 +36,7 @@ use super::readings::Demand;
 use super::source::SourceId;
 use crate::backends::{bootstrap, exit_node, opnsense, powerdns, proxmox as pve, registry as reg};
 use crate::site::Site;
+use crate::site::scrub::Known;
 use crate::site::secret::Secret;
 
 /// Reads the time; the only way a worker learns it.
@@ -68,6 +69,8 @@ pub struct Clients {
     pub registry: Option<Result<reg::Client, Unusable>>,
     /// Names; `None` = the site has no PowerDNS.
     pub powerdns: Option<Result<DnsClient, Unusable>>,
+    /// The secrets that were read for them, to be taken out of what is kept of their exchanges.
+    pub known: Known,
 }
 
 /// How the worker of names gets at them.
