@@ -112,8 +112,8 @@ fn no_forward_is_nxdomain_in_the_words_of_a_zone_above() {
     missing.clone().without(&format!("GET {FORWARDS}")).is_unknown("forwards of the resolver");
     // Nor without the authority's word.
     missing.without(&format!("{AUTH} {NAME}")).is_unknown("authoritative server answers for app.shop.test");
-    // The row is there: the resolver believes the parent for another reason.
-    site().with(resolver_says("NXDOMAIN", &[ABOVE])).is_unknown("although it has a row");
+    // The row is there and in force: the resolver believes the parent.
+    site().with(resolver_says("NXDOMAIN", &[ABOVE])).is(&["parent-nxdomain-believed"]);
 }
 
 #[test]

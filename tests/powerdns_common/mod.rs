@@ -41,6 +41,11 @@ impl Pdns {
         Self::started(test, &[])
     }
 
+    /// Starts one with an Unbound and a signed parent zone whose key Unbound may trust.
+    pub fn with_parent(test: &str) -> Option<Self> {
+        Self::started(test, &["--parent"])
+    }
+
     fn started(test: &str, more: &[&str]) -> Option<Self> {
         let ready = run(&["ready"], "");
         if !ready.status.success() {

@@ -128,7 +128,8 @@ async fn api(
     drop(tokio::join!(client.settings(), client.zones(ZoneListing::Lean), client.tsig_keys()));
     let fabric = fabric.await;
     let zones = zones(site, &fabric, wanted);
-    let whole = wanted.tenant.is_some();
+    // A clause of the contract is about every record.
+    let whole = wanted.tenant.is_some() || wanted.check == Check::Contract;
     join_all(zones.iter().map(|zone| {
         let (client, zone) = (&client, Name::new(zone));
         async move {

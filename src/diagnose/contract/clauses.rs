@@ -143,6 +143,7 @@ pub static CLAUSES: &[Clause] = &[
             "forward-missing",
             "forward-disabled",
             "forward-wrong-type",
+            "parent-nxdomain-believed",
             "rebind-filtered",
             "builtin-reverse-zone",
             "dnssec-bogus",

@@ -21,13 +21,14 @@ pub static RULE: Rule = Rule {
         ("builtin-reverse-zone", "the SOA is of localhost. and nobody.invalid."),
         ("negative-cached", "the SOA is of the zone itself, with an older serial"),
         ("rebind-filtered", "the answer is empty, not NXDOMAIN"),
+        ("parent-nxdomain-believed", "the row is there and enabled"),
     ],
     explains: &[],
     judge,
 };
 
 /// NXDOMAIN in the words of a zone above that of the name.
-fn from_above(facts: &Facts, reply: &Reply) -> Option<String> {
+pub(super) fn from_above(facts: &Facts, reply: &Reply) -> Option<String> {
     let (record, _) = reply.soa().filter(|_| reply.is(Rcode::NXDOMAIN))?;
     let known = known_zones(facts).contains(&record.name);
     (!known && builtin_reverse_zone::fingerprint(reply).is_none()).then(|| record.name.clone())
@@ -53,9 +54,14 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
             }
             continue;
         };
-        if rows_for(facts, name).next().is_some() {
-            // A row is there: it is off, over TLS, or the resolver believes the parent. Other rules say which.
+        let rows: Vec<_> = rows_for(facts, name).collect();
+        if rows.iter().any(|row| !row.enabled || row.kind != "forward") {
+            // It is off or over TLS, which other rules look at.
             out.unknown(format!("why the resolver believes {parent} about {name} although it has a row"), None);
+            continue;
+        }
+        // Another rule says what a row in force means.
+        if !rows.is_empty() {
             continue;
         }
         let zone = zone_of(facts, name);

@@ -10,6 +10,7 @@ mod forward_missing;
 mod forward_wrong_type;
 mod name_points_outside;
 mod negative_cached;
+mod parent_nxdomain_believed;
 mod ptr_mismatch;
 mod rebind_filtered;
 mod resolver_down;
@@ -46,6 +47,7 @@ pub(super) static RULES: &[&Rule] = &[
     &forward_disabled::RULE,
     &forward_wrong_type::RULE,
     &forward_missing::RULE,
+    &parent_nxdomain_believed::RULE,
     &builtin_reverse_zone::RULE,
     &rebind_filtered::RULE,
     &dnssec_bogus::RULE,
