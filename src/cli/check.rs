@@ -32,7 +32,7 @@ pub(super) fn run(global: &Global, request: &CheckArgs) -> Result<Code, Failure>
     if let Some(dir) = &request.save {
         keep(&evidence, dir)?;
     }
-    let report = concerning(report(&evidence), request.subject.as_deref());
+    let report = concerning(report(&evidence), wanted.tenant.as_deref());
     let out = &mut std::io::stdout();
     if !request.matrix {
         let clauses = contract::of(&report, &evidence);
@@ -40,7 +40,7 @@ pub(super) fn run(global: &Global, request: &CheckArgs) -> Result<Code, Failure>
         return findings::show(out, &report, clauses.as_deref(), whole, evidence.at(), request.output);
     }
     let pairs: Vec<_> =
-        matrix::pairs(&Facts::of(&evidence)).into_iter().filter(|pair| concerns(pair, request)).collect();
+        matrix::pairs(&Facts::of(&evidence)).into_iter().filter(|pair| concerns(pair, &wanted)).collect();
     match request.output {
         Format::Table => write!(out, "{}", matrix::markdown(&pairs))?,
         format => print::document(out, &json!({ "schema": "deevnet-console/isolation/v1", "pairs": pairs }), format)?,
@@ -48,8 +48,8 @@ pub(super) fn run(global: &Global, request: &CheckArgs) -> Result<Code, Failure>
     Ok(findings::code(&report))
 }
 
-fn concerns(pair: &matrix::Pair, request: &CheckArgs) -> bool {
-    request.subject.as_ref().is_none_or(|tenant| *tenant == pair.from || *tenant == pair.to)
+fn concerns(pair: &matrix::Pair, wanted: &Wanted) -> bool {
+    wanted.tenant.as_ref().is_none_or(|tenant| *tenant == pair.from || *tenant == pair.to)
 }
 
 /// What of `report` concerns `tenant`.
