@@ -188,7 +188,10 @@ fn state(clause: &Clause, report: &Report, scope: &Scope<'_>, words: &Words<'_>)
     let loud = |f: &&Finding| speaks(f.id) && f.severity > Severity::Info;
     let whose = |subject: &Subject, finding: Option<&Finding>| match (words.owner(subject), finding) {
         (Some(whose), _) => whose,
-        (None, Some(finding)) => scope.finding(finding),
+        (None, Some(finding)) => match scope.finding(finding) {
+            Whose::Unclear => words.reached(finding).unwrap_or(Whose::Unclear),
+            told => told,
+        },
         (None, None) => scope.subject(subject),
     };
     let found: Vec<(&Finding, Whose)> =
@@ -240,6 +243,14 @@ impl<'f> Words<'f> {
             _ => None,
         }?;
         Some(if Some(index) == self.index { Whose::Ours } else { Whose::Theirs })
+    }
+
+    /// Whom a finding reaches that names networks: a rule of the perimeter.
+    fn reached(&self, finding: &Finding) -> Option<Whose> {
+        let subnet = self.facts.site.as_ref()?.value.numbering.subnet(self.index?);
+        let nets: Vec<ipnet::Ipv4Net> = finding.affects.iter().filter_map(|who| who.parse().ok()).collect();
+        let meets = |net: &ipnet::Ipv4Net| net.contains(&subnet) || subnet.contains(net);
+        (!nets.is_empty()).then(|| if nets.iter().any(meets) { Whose::Ours } else { Whose::Theirs })
     }
 
     /// Whether a missing input names another tenant's zone and nothing of this one.
