@@ -363,6 +363,10 @@ fn what_needs_no_site_works_without_one() {
     let get = bare(&["get", "--help"]);
     KINDS.iter().for_each(|kind| assert!(get.out.contains(kind), "get --help lacks {kind}"));
     assert_eq!(bare(&["--version"]).code, 0);
+    for verb in [&["demo"][..], &["lab"], &["render", "tenants", "--demo"]] {
+        let both = bare(&[verb, &["--site", "mobile"]].concat());
+        assert!(both.code == 2 && both.err.contains("leave --site out"), "{verb:?}: {}", both.err);
+    }
     let unknown = bare(&["gett", "tenants"]);
     assert_eq!((unknown.code, unknown.out.as_str()), (2, ""));
     assert!(unknown.err.contains("'get'"), "{}", unknown.err);

@@ -131,6 +131,19 @@ pub enum Verb {
     Man,
 }
 
+impl Verb {
+    /// Whether it starts a lab, whose site is the only one it could show.
+    #[must_use]
+    pub const fn brings_its_site(&self) -> bool {
+        match self {
+            Self::Demo { .. } => true,
+            Self::Lab(verb) => verb.action.is_none(),
+            Self::Render(request) => request.demo,
+            _ => false,
+        }
+    }
+}
+
 /// `resolve …`.
 #[derive(Debug, Args)]
 pub struct ResolveArgs {

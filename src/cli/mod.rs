@@ -133,6 +133,9 @@ fn said(failure: &Failure) -> String {
 fn run(cli: Cli) -> Result<Code, Failure> {
     let global = cli.global;
     print::ask_ascii(global.ascii);
+    if global.site.is_some() && cli.verb.as_ref().is_some_and(Verb::brings_its_site) {
+        return Err(Failure::usage("the lab brings its own site, which --site would not change", "leave --site out"));
+    }
     let _log = open::log(&global)?;
     match cli.verb {
         None => screen::open(&global),

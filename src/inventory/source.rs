@@ -69,6 +69,8 @@ pub enum GapKind {
     NoAnswer,
     /// It answered something that was not understood, or with an error.
     Failed,
+    /// It was never asked: what asking needs, such as its secret or its certificate, cannot be used.
+    Unusable,
 }
 
 /// A hole in the picture, with its reason in the operator's words.
@@ -107,6 +109,7 @@ impl Gap {
             GapKind::Denied => "denied",
             GapKind::NoAnswer => "no answer",
             GapKind::Failed => "unknown",
+            GapKind::Unusable => "cannot be asked",
         }
     }
 }
@@ -175,8 +178,8 @@ pub enum SourceStatus {
     Denied,
     /// No data and no answer.
     Failed,
-    /// Never asked: this version has no client for it.
-    Unread,
+    /// Never asked: what asking needs, such as its secret or its certificate, cannot be used.
+    Unusable,
 }
 
 impl SourceHealth {
@@ -225,7 +228,7 @@ impl SourceHealth {
         let late = self.observed_at.map(|at| now.duration_since(at) > self.fresh_bound());
         match (&self.error, late) {
             (Some(e), _) if e.kind == GapKind::Denied => SourceStatus::Denied,
-            (Some(e), None) if e.kind == GapKind::NotRead => SourceStatus::Unread,
+            (Some(e), None) if e.kind == GapKind::Unusable => SourceStatus::Unusable,
             (Some(_), None) => SourceStatus::Failed,
             (None, None) => SourceStatus::Loading,
             (Some(_), Some(_)) | (None, Some(true)) => SourceStatus::Stale,

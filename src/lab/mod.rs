@@ -12,6 +12,7 @@ mod diff;
 mod dns;
 pub mod faults;
 mod http;
+mod leftovers;
 pub mod names;
 pub mod node;
 mod opnsense;
@@ -241,12 +242,7 @@ impl Lab {
     pub async fn start(options: LabOptions) -> Result<Self, LabError> {
         let temporary = match options.dir {
             Some(_) => None,
-            None => Some(
-                tempfile::Builder::new()
-                    .prefix("deevnet-lab-")
-                    .tempdir()
-                    .map_err(LabError::io("no temporary directory below", &std::env::temp_dir()))?,
-            ),
+            None => Some(leftovers::fresh((options.clock)())?),
         };
         let dir = options.dir.unwrap_or_else(|| temporary.as_ref().map_or_else(PathBuf::new, |t| t.path().to_owned()));
         let now = (options.clock)().as_second();

@@ -74,7 +74,7 @@ pub(super) fn source(inv: &Inventory, id: SourceId, now: Timestamp) -> Sheet {
         SourceStatus::Stale => (Class::Warning, "stale: the last good data is shown"),
         SourceStatus::Denied => (Class::Unknown, "denied"),
         SourceStatus::Failed => (Class::Fault, "no answer yet"),
-        SourceStatus::Unread => (Class::Unknown, "not read"),
+        SourceStatus::Unusable => (Class::Fault, "cannot be asked"),
     };
     sheet.state("state", "state", word, class).fact("what", "what", id.words());
     let moment = |at: Option<Timestamp>| at.map(|at| format::moment(at, now));

@@ -47,7 +47,7 @@ pub fn state(status: SourceStatus) -> Cell {
         SourceStatus::Stale => Cell { role: Role::Stale, ..Cell::text("◐ stale") },
         SourceStatus::Denied => Cell { role: Role::Denied, ..Cell::text("⊘ denied") },
         SourceStatus::Failed => Cell::state(Class::Fault, "no answer"),
-        SourceStatus::Unread => Cell::state(Class::Unknown, "not read"),
+        SourceStatus::Unusable => Cell::state(Class::Fault, "cannot be asked"),
     }
 }
 

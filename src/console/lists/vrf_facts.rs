@@ -1,4 +1,4 @@
-//! The facts of one tenant's VRF, one row a fact: the board's pane.
+//! The facts of VRFs, one row a fact: the board's pane of one tenant, or all.
 
 use super::super::list::{Align, Cell, Column, Cx, ListDef, ListId, SortKey};
 use super::{by_class, diff_lines, fixed, gap_line, number, word, words};
@@ -22,8 +22,9 @@ pub static DEF: ListDef = ListDef {
     empty: "No VRF is known for this tenant.",
 };
 
-const COLUMNS: [Column; 5] = [
+const COLUMNS: [Column; 6] = [
     Column { max: 0, ..fixed("order", "", 0, Align::Right, 0) },
+    words("tenant", "TENANT", 8, 12, 255),
     words("node", "NODE", 4, 14, 180),
     words("fact", "FACT", 8, 14, 200),
     words("value", "VALUE", 8, 60, 150),
@@ -44,6 +45,7 @@ fn at(inv: &Inventory, mut i: usize) -> Option<(&Vrf, &Fact)> {
 fn cell(cx: Cx<'_>, i: usize, key: &'static str) -> Cell {
     let Some((vrf, fact)) = at(cx.inv, i) else { return Cell::text("") };
     match key {
+        "tenant" => Cell::text(vrf.tenant.to_string()),
         "node" => Cell::muted(cx.inv.site.short_name(&vrf.node)),
         "fact" => Cell::muted(fact.label),
         "value" => Cell::text(fact.value.clone()),
@@ -55,6 +57,7 @@ fn cell(cx: Cx<'_>, i: usize, key: &'static str) -> Cell {
 fn sort_key(inv: &Inventory, i: usize, key: &'static str) -> SortKey {
     let Some((vrf, fact)) = at(inv, i) else { return SortKey::None };
     match key {
+        "tenant" => word(&vrf.tenant),
         "node" => word(&vrf.node),
         "order" => number(u32::try_from(i).unwrap_or(u32::MAX)),
         "fact" => word(fact.label),

@@ -202,7 +202,7 @@ fn source(ctx: &Ctx<'_>, label: &'static str, id: SourceId) -> (&'static str, St
         SourceStatus::Stale => "◐ stale",
         SourceStatus::Denied => "⊘ denied",
         SourceStatus::Failed => "✗ no answer",
-        SourceStatus::Unread => "? not read by this version",
+        SourceStatus::Unusable => "✗ cannot be asked",
     };
     (label, text.to_owned())
 }

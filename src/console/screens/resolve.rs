@@ -133,20 +133,22 @@ impl Page<'_, '_> {
         let title = |text| Cell { role: Role::Title, ..Cell::text(text) };
         let (head, _) = self.row(["VANTAGE", "CODE", "ANSWER", "TTL", "TOOK", "STATE"].map(title));
         let derived = found.expected.as_ref().map(resolve::expected_values).unwrap_or_default();
-        let (expected, mut any_cut) =
-            self.row(["EXPECTED", "derived", &derived.join(", "), "", "", ""].map(Cell::text));
+        let (derived, more) = self.fitted(&derived);
+        let (expected, mut any_cut) = self.row(["EXPECTED", "derived", &derived, "", "", ""].map(Cell::text));
         let mut rows = vec![head, expected];
+        rows.extend(more);
         let because = resolve::lines(found, self.ctx.model.now).into_iter().find(|line| line.label == "how");
         rows.extend(because.filter(|line| line.derived.text != "–").map(|line| self.below(&[line.derived])));
         let (states, _) = found.judge();
         for ((vantage, column), state) in found.columns().zip(states) {
-            let cells = match column {
-                None => self.awaited(resolve::title(vantage, column)),
+            let (cells, more) = match column {
+                None => (self.awaited(resolve::title(vantage, column)), Vec::new()),
                 Some(column) => self.answered(column, state),
             };
             let (row, cut) = self.row(cells);
             any_cut |= cut;
             rows.push(row);
+            rows.extend(more);
             rows.extend(column.and_then(|column| self.about(column)));
         }
         rows.extend(self.controls());
@@ -162,17 +164,36 @@ impl Page<'_, '_> {
         cells
     }
 
-    fn answered(&self, column: &Column, state: Option<State>) -> [Cell; 6] {
+    /// Values for the column of answers: all in one where they fit, else how many, and a row for each. A single name is cut:
+    /// names differ at their beginning, an address that is cut is another one.
+    fn fitted(&self, values: &[String]) -> (String, Vec<Row>) {
+        let [code, ttl, took, state] = FIELDS;
+        let room = self.width.saturating_sub(NAME + code + ttl + took + state + 1);
+        let all = values.join(", ");
+        let is_name = |value: &String| value.parse::<std::net::IpAddr>().is_err();
+        if self.canvas.width(&all) <= room || matches!(values, [one] if is_name(one)) {
+            return (all, Vec::new());
+        }
+        let rows = values.iter().map(|value| {
+            let indent = Bit::text(" ".repeat(INDENT));
+            vec![indent, Bit::text(crate::text::clean(value).into_owned())]
+        });
+        (format!("{} below", values.len()), rows.collect())
+    }
+
+    fn answered(&self, column: &Column, state: Option<State>) -> ([Cell; 6], Vec<Row>) {
         let kind = self.question.found.target.kind;
+        let (values, more) = self.fitted(&resolve::values(kind, column));
         let took = column.answer().map_or_else(|| "–".to_owned(), |a| format!("{} ms", a.took.as_millis()));
-        [
+        let cells = [
             Cell::text(resolve::title(column.vantage, Some(column))),
             Cell::text(resolve::code(column)),
-            Cell::text(resolve::values(kind, column).join(", ")),
+            Cell::text(values),
             Cell::text(resolve::ttl(kind, column)),
             Cell::text(took),
             state.map_or_else(|| Cell::text(""), resolve::state),
-        ]
+        ];
+        (cells, more)
     }
 
     fn waited(&self) -> String {

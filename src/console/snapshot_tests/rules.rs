@@ -162,3 +162,14 @@ fn a_source_that_hides_a_part_leaves_no_room_for_no_faults() {
     });
     assert!(partly.contains("0 faults") && !partly.contains("no faults"), "{partly}");
 }
+
+#[test]
+fn of_sources_that_are_all_dead_nothing_is_counted() {
+    let mut sample = testing::Sample::healthy();
+    for (id, kind) in SourceId::ALL.into_iter().zip([GapKind::NoAnswer, GapKind::Unusable].into_iter().cycle()) {
+        sample.fail(id, kind, "10.20.99.22: connection refused", false);
+    }
+    let said = lines(&view(&tenants(sample.join_without_data(), DESIGN)));
+    assert!(said[1].contains("? faults · ? warnings"), "{}", said[1]);
+    assert!(said[0].contains("PVE ✗") && said[0].contains("DNS ✗"), "{}", said[0]);
+}

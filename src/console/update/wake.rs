@@ -46,7 +46,7 @@ fn of_source(health: &SourceHealth, now: Timestamp, shown: bool) -> Option<Times
         | SourceStatus::Failed
         | SourceStatus::Denied
         | SourceStatus::Off
-        | SourceStatus::Unread => None,
+        | SourceStatus::Unusable => None,
     }
 }
 

@@ -134,8 +134,10 @@ fn path(model: &Model) -> Vec<String> {
         Screen::Tenants => model.board.as_ref().map_or_else(|| vec!["Tenants".into()], board),
         Screen::Board { tenant } => board(tenant),
         Screen::List { list: ListId::Tenants, .. } => vec!["Tenants".into()],
-        Screen::List { list: list @ ListId::Rules, scope: Scope::All } => vec![title(*list)],
-        Screen::List { list, scope: Scope::All } => vec![format!("{} · all tenants", title(*list))],
+        Screen::List { list, scope: Scope::All } if lists::def(*list).columns.iter().any(|c| c.key == "tenant") => {
+            vec![format!("{} · all tenants", title(*list))]
+        }
+        Screen::List { list, scope: Scope::All } => vec![title(*list)],
         Screen::List { list, scope: Scope::Tenant(t) } => vec!["Tenants".into(), t.to_string(), title(*list)],
         Screen::Overview => vec!["Overview".into()],
         Screen::Fabric => vec!["Fabric".into()],
@@ -209,14 +211,22 @@ fn counts(canvas: &Canvas<'_>, model: &Model, inv: &Inventory) -> Vec<Bit> {
         .collect();
     // A source that answers and hides a part of itself leaves no room for "none" either.
     let whole = blind.is_empty() && inv.attention.iter().all(|a| a.kind != "source");
+    let dark = inv.sources.iter().all(|(_, h)| {
+        matches!(
+            h.status(model.now),
+            SourceStatus::Off | SourceStatus::Stale | SourceStatus::Failed | SourceStatus::Unusable
+        )
+    });
     let dot = || Bit::muted(" · ");
     let mut out = match faults {
+        0 if dark => counted(canvas, Class::Unknown, "faults"),
         0 if whole => vec![canvas.glyph(Class::Fine), Bit::text(" no faults")],
         0 => vec![Bit::text("0 faults")],
         n => counted(canvas, Class::Fault, &format::plural(n, "fault")),
     };
     out.push(dot());
     match warnings {
+        0 if dark => out.extend(counted(canvas, Class::Unknown, "warnings")),
         0 => out.push(Bit::text("0 warnings")),
         n => out.extend(counted(canvas, Class::Warning, &format::plural(n, "warning"))),
     }

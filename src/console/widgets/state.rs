@@ -87,7 +87,9 @@ fn gapped(canvas: &Canvas<'_>, gap: &Gap) -> Saying {
         GapKind::Off => Bit::muted(format!("{} off", glyphs.source_off)),
         GapKind::Denied => Bit::new(format!("{} denied", glyphs.source_denied), Role::Denied),
         GapKind::NoAnswer => Bit::new(format!("{} no answer", glyphs.source_failed), Role::Fault),
-        GapKind::NotRead | GapKind::Failed => Bit::new(format!("{} {}", glyphs.unknown, gap.word()), Role::Unknown),
+        GapKind::NotRead | GapKind::Failed | GapKind::Unusable => {
+            Bit::new(format!("{} {}", glyphs.unknown, gap.word()), Role::Unknown)
+        }
     };
     let role = if gap.kind == GapKind::Off { Role::Muted } else { Role::Text };
     let mut body = vec![vec![Bit::new(gap.why.to_string(), role)]];
@@ -116,8 +118,8 @@ fn troubled(canvas: &Canvas<'_>, cx: Cx<'_>, asked: &Asked<'_>, (id, health): (S
                 .map_or_else(|| vec![Bit::muted(format!("{} answers late: read {age} ago.", id.words()))], reason),
             stale: true,
         },
-        (SourceStatus::Failed, Some(error)) => Saying {
-            right: vec![Bit::new(format!("{} no answer", glyphs.source_failed), Role::Fault)],
+        (status @ (SourceStatus::Failed | SourceStatus::Unusable), Some(error)) => Saying {
+            right: vec![Bit::new(format!("{} {}", glyphs.source_failed, source_sign(canvas, status).1), Role::Fault)],
             body: failed(cx, asked, error, health),
             ..Saying::default()
         },
@@ -164,7 +166,9 @@ fn failed(cx: Cx<'_>, asked: &Asked<'_>, error: &SourceError, health: &SourceHea
             "It is tried again now. ".into()
         }));
     }
-    if !asked.refresh_key.is_empty() {
+    if error.kind == GapKind::Unusable {
+        line.push(Bit::text("It is read once, at the start. "));
+    } else if !asked.refresh_key.is_empty() {
         line.push(Bit::muted(format!("{} tries now.", asked.refresh_key)));
     }
     let mut body = vec![line];
@@ -184,6 +188,6 @@ pub fn source_sign(canvas: &Canvas<'_>, status: SourceStatus) -> (Bit, &'static 
         SourceStatus::Stale => (Bit::new(g.source_stale, Role::Stale), "stale"),
         SourceStatus::Denied => (Bit::new(g.source_denied, Role::Denied), "denied"),
         SourceStatus::Failed => (Bit::new(g.source_failed, Role::Fault), "no answer"),
-        SourceStatus::Unread => (Bit::new(g.unknown, Role::Unknown), "not read"),
+        SourceStatus::Unusable => (Bit::new(g.source_failed, Role::Fault), "cannot be asked"),
     }
 }

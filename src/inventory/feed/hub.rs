@@ -103,7 +103,7 @@ impl Update {
         Self::Failed {
             source,
             node,
-            kind: GapKind::Failed,
+            kind: GapKind::Unusable,
             text: Arc::from(why.text.as_str()),
             help: why.help.as_deref().map(Arc::from),
             at,
