@@ -233,6 +233,8 @@ async fn what_the_authority_holds() {
     // The server is gone; what expired is still served, which is no health.
     bench.server.reload_resolver(&["serve-expired"]);
     bench.server.stop();
-    bench.is("no server", Some("auth-down")).await;
+    let gone = bench.check().await;
+    let down: Vec<(&str, bool)> = gone.findings.iter().map(|f| (f.id, f.caused_by.is_some())).collect();
+    assert_eq!(down, [("source-unreachable", false), ("auth-down", true)], "{}", told(&gone));
     bench.lab.shutdown().await;
 }

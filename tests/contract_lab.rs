@@ -109,6 +109,8 @@ async fn the_verb_prints_every_clause_and_explain_says_the_same() {
     }
     assert!(text.contains("broken by tsig-foreign of tdemo.mobile.deevnet.net"), "{text}");
     assert!(text.contains("$ ping -c 3 10.20.129.1 &&"), "{text}");
+    let workload = String::from_utf8(run(&["check", "contract", "tdemo/app"]).stdout).unwrap();
+    assert!(workload.contains("tsig-foreign") && !workload.contains("nothing that was read names it"), "{workload}");
     let again = run(&["explain", kept.to_str().unwrap(), "-o", "json"]);
     let json: serde_json::Value = serde_json::from_slice(&again.stdout).unwrap();
     let of = |id: &str| json["clauses"].as_array().unwrap().iter().find(|one| one["clause"] == id).unwrap().clone();

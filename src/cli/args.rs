@@ -220,6 +220,8 @@ pub enum CheckKind {
     Perimeter,
     /// Zones, records, forwards, resolvers, updates.
     Dns,
+    /// Tenants' update keys, tried on each other's zones by updates that can change nothing. Fetches the keys' secrets.
+    Keys,
     /// The clauses of the tenant contract, each with what it came to.
     Contract,
     /// Everything.
@@ -238,6 +240,7 @@ impl CheckKind {
             Self::Isolation => Check::Isolation,
             Self::Perimeter => Check::Perimeter,
             Self::Dns => Check::Dns,
+            Self::Keys => Check::Keys,
             Self::Contract => Check::Contract,
             Self::All => Check::All,
         }

@@ -46,7 +46,7 @@ pub(super) fn run(global: &Global, request: &CheckArgs) -> Result<Code, Failure>
         return findings::show(out, &report, clauses.as_deref(), whole, evidence.at(), request.output);
     }
     let pairs: Vec<_> =
-        matrix::pairs(&Facts::of(&evidence)).into_iter().filter(|pair| concerns(pair, request)).collect();
+        matrix::pairs(&Facts::of(&evidence)).into_iter().filter(|pair| concerns(pair, &wanted)).collect();
     match request.output {
         Format::Table => write!(out, "{}", matrix::markdown(&pairs))?,
         format => print::document(out, &json!({ "schema": "deevnet-console/isolation/v1", "pairs": pairs }), format)?,
@@ -54,8 +54,8 @@ pub(super) fn run(global: &Global, request: &CheckArgs) -> Result<Code, Failure>
     Ok(findings::code(&report))
 }
 
-fn concerns(pair: &matrix::Pair, request: &CheckArgs) -> bool {
-    request.subject.as_ref().is_none_or(|tenant| *tenant == pair.from || *tenant == pair.to)
+fn concerns(pair: &matrix::Pair, wanted: &Wanted) -> bool {
+    wanted.tenant.as_ref().is_none_or(|tenant| *tenant == pair.from || *tenant == pair.to)
 }
 
 fn keep(evidence: &crate::diagnose::evidence::Evidence, dir: &Path) -> Result<(), Failure> {

@@ -119,7 +119,9 @@ fn values(model: &Model, kind: ArgKind, typed: &str) -> Vec<(String, String)> {
         ArgKind::RecordType => {
             plain(&mut ["A", "AAAA", "CNAME", "NS", "PTR", "SOA", "TXT"].into_iter().map(str::to_owned), "type")
         }
-        ArgKind::Check => plain(&mut ["egress", "isolation", "fabric", "all"].into_iter().map(str::to_owned), "check"),
+        ArgKind::Check => {
+            plain(&mut ["egress", "isolation", "keys", "fabric", "all"].into_iter().map(str::to_owned), "check")
+        }
         ArgKind::Number | ArgKind::Text => Vec::new(),
     }
 }

@@ -12,8 +12,13 @@ use crate::diagnose::path::{Judged, State};
 use crate::inventory::Class;
 
 /// `check`s that can be asked for, by their words.
-const CHECKS: [(&str, Check); 4] =
-    [("egress", Check::Egress), ("isolation", Check::Isolation), ("fabric", Check::Fabric), ("all", Check::All)];
+const CHECKS: [(&str, Check); 5] = [
+    ("egress", Check::Egress),
+    ("isolation", Check::Isolation),
+    ("keys", Check::Keys),
+    ("fabric", Check::Fabric),
+    ("all", Check::All),
+];
 
 /// The word of a check.
 #[must_use]

@@ -24,6 +24,8 @@ pub enum Check {
     Perimeter,
     /// Zones, records, forwards, resolvers, updates.
     Dns,
+    /// Tenants' update keys, tried on each other's zones.
+    Keys,
     /// The clauses of the tenant contract.
     Contract,
     /// Everything.
@@ -43,7 +45,7 @@ pub(super) enum Depth {
 
 impl Check {
     /// All of them.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Access,
         Self::Fabric,
         Self::Workload,
@@ -51,6 +53,7 @@ impl Check {
         Self::Isolation,
         Self::Perimeter,
         Self::Dns,
+        Self::Keys,
         Self::Contract,
         Self::All,
     ];
@@ -66,12 +69,13 @@ impl Check {
             Self::Isolation => "isolation",
             Self::Perimeter => "perimeter",
             Self::Dns => "dns",
+            Self::Keys => "keys",
             Self::Contract => "contract",
             Self::All => "all",
         }
     }
 
-    /// The layer whose rules speak; `None` = rules of every layer.
+    /// The layer whose rules speak; `None` = rules of several.
     #[must_use]
     pub const fn layer(self) -> Option<Layer> {
         match self {
@@ -82,20 +86,21 @@ impl Check {
             Self::Isolation => Some(Layer::Isolation),
             Self::Perimeter => Some(Layer::Perimeter),
             Self::Dns => Some(Layer::Dns),
-            Self::Contract | Self::All => None,
+            Self::Keys | Self::Contract | Self::All => None,
         }
     }
 
     /// Whether tenants' update keys are any of its business.
     #[must_use]
     pub const fn may_try_keys(self) -> bool {
-        matches!(self, Self::Isolation | Self::Dns | Self::Contract | Self::All)
+        matches!(self, Self::Isolation | Self::Dns | Self::Keys | Self::Contract | Self::All)
     }
 
     /// Whether findings of `rule` belong to its report.
     #[must_use]
     pub fn hears(self, rule: &Rule) -> bool {
         match self.layer() {
+            None if self == Self::Keys => ABOUT_KEYS.contains(&rule.id),
             None => self == Self::All || contract::rests_on(rule.id),
             // A key that writes another's zone is a way between tenants as well.
             Some(Layer::Isolation) => rule.layer == Layer::Isolation || BETWEEN_TENANTS.contains(&rule.id),
@@ -139,11 +144,13 @@ impl Check {
             Self::Access => Some(Depth::Door),
             Self::Dns => Some(Depth::Resolver),
             Self::Egress | Self::Perimeter | Self::Contract | Self::All => Some(Depth::Whole),
-            Self::Fabric | Self::Workload | Self::Isolation => None,
+            Self::Fabric | Self::Workload | Self::Isolation | Self::Keys => None,
         }
     }
 }
 
+/// Ids that are about update keys.
+const ABOUT_KEYS: [&str; 5] = ["tsig-foreign", "tsig-unbound", "update-refused", "update-key-missing", "clock-skew"];
 /// Ids of other layers that are about what is between tenants.
 const BETWEEN_TENANTS: [&str; 2] = ["tsig-foreign", "tsig-unbound"];
 
@@ -171,13 +178,13 @@ impl Wanted {
             None => (None, None),
             Some((tenant, workload)) => (Some(tenant.to_owned()), Some(workload).filter(|w| !w.is_empty())),
         };
-        Self { check, tenant, workload: workload.map(str::to_owned), keys: false }
+        Self { check, tenant, workload: workload.map(str::to_owned), keys: check == Check::Keys }
     }
 
     /// The same with the tenants' update keys, where `keys` says so.
     #[must_use]
     pub fn with_keys(mut self, keys: bool) -> Self {
-        self.keys = keys;
+        self.keys |= keys;
         self
     }
 
@@ -185,7 +192,7 @@ impl Wanted {
     #[must_use]
     pub fn question(&self) -> String {
         let of = self.tenant.iter().chain(&self.workload).cloned().collect::<Vec<_>>().join("/");
-        let with = if self.keys { WITH_KEYS } else { "" };
+        let with = if self.keys && self.check != Check::Keys { WITH_KEYS } else { "" };
         match of.as_str() {
             "" => format!("check {}{with}", self.check.word()),
             of => format!("check {} of {of}{with}", self.check.word()),

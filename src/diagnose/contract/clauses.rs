@@ -90,8 +90,8 @@ pub static CLAUSES: &[Clause] = &[
             &["inter-tenant-leak", "hairpin-leak", "tenants-share-vrf"],
         ),
         WORKLOAD,
-        "deevnet-console check isolation TENANT --matrix lists the pings to run there",
-        "silence both ways; a refusal is a leak",
+        "ping -c 3 -W 1 OTHER; nc -vz -w 3 OTHER 22",
+        "silence, here and on a workload of the other; a refusal is a leak",
     ),
     and(
         judged(
@@ -125,7 +125,7 @@ pub static CLAUSES: &[Clause] = &[
     and(
         judged("I5", Platform, "A tenant's credential for the state store opens its own prefix alone.", &[]),
         "where the tenant's credential is",
-        "aws s3 ls s3://tf-state/tenants/ANOTHER/ --endpoint-url https://tfstate.DOMAIN:9000",
+        "aws s3 ls s3://tf-state/tenants/another/ --endpoint-url https://tfstate.DOMAIN:9000",
         "AccessDenied",
     ),
     judged(

@@ -42,7 +42,8 @@ impl Party {
 pub struct Elsewhere {
     /// Where it is run.
     pub place: &'static str,
-    /// The command. `TENANT`, `DOMAIN`, `GATEWAY`, `SUBNET`, `RESOLVER` and `INDEX` stand for the tenant's own.
+    /// The command. `TENANT`, `DOMAIN` and `GATEWAY` stand for the tenant's own, `OTHER` for the first workload's address
+    /// of another tenant.
     pub command: &'static str,
     /// What has to come.
     pub expect: &'static str,
@@ -174,7 +175,7 @@ pub fn of(report: &Report, facts: &Facts, tenant: &str) -> Vec<Judged> {
             by: clause.by,
             says: clause.says,
             state: state(clause, report, &scope, &words),
-            not_run: clause.elsewhere.as_ref().map(|elsewhere| words.command(elsewhere)),
+            not_run: clause.elsewhere.as_ref().filter(|e| !words.has_run(e)).map(|e| words.command(e)),
         })
         .collect()
 }
@@ -187,7 +188,10 @@ fn state(clause: &Clause, report: &Report, scope: &Scope<'_>, words: &Words<'_>)
     let loud = |f: &&Finding| speaks(f.id) && f.severity > Severity::Info;
     let whose = |subject: &Subject, finding: Option<&Finding>| match (words.owner(subject), finding) {
         (Some(whose), _) => whose,
-        (None, Some(finding)) => scope.finding(finding),
+        (None, Some(finding)) => match scope.finding(finding) {
+            Whose::Unclear => words.reached(finding).unwrap_or(Whose::Unclear),
+            told => told,
+        },
         (None, None) => scope.subject(subject),
     };
     let found: Vec<(&Finding, Whose)> =
@@ -241,6 +245,14 @@ impl<'f> Words<'f> {
         Some(if Some(index) == self.index { Whose::Ours } else { Whose::Theirs })
     }
 
+    /// Whom a finding reaches that names networks: a rule of the perimeter.
+    fn reached(&self, finding: &Finding) -> Option<Whose> {
+        let subnet = self.facts.site.as_ref()?.value.numbering.subnet(self.index?);
+        let nets: Vec<ipnet::Ipv4Net> = finding.affects.iter().filter_map(|who| who.parse().ok()).collect();
+        let meets = |net: &ipnet::Ipv4Net| net.contains(&subnet) || subnet.contains(net);
+        (!nets.is_empty()).then(|| if nets.iter().any(meets) { Whose::Ours } else { Whose::Theirs })
+    }
+
     /// Whether a missing input names another tenant's zone and nothing of this one.
     fn is_others(&self, missing: &str) -> bool {
         let words = || missing.split([' ', ',']);
@@ -256,6 +268,21 @@ impl<'f> Words<'f> {
         !all.is_empty() && all.iter().all(|whose| *whose == Whose::Theirs)
     }
 
+    /// Whether the evidence is of a check that has run it: with the tenants' keys.
+    fn has_run(&self, elsewhere: &Elsewhere) -> bool {
+        let tried = self.facts.keys.as_ref().is_some_and(|tried| tried.not_run.is_none());
+        tried && elsewhere.command.ends_with(" --keys")
+    }
+
+    /// The first workload's address of another tenant.
+    fn other(&self) -> Option<String> {
+        let plan = &self.facts.site.as_ref()?.value.numbering;
+        let zones = self.facts.sdn.zones_in_force()?;
+        let mut indexes = zones.iter().filter_map(|zone| plan.index_of_vrf_vni(zone.vrf_vni?));
+        let other = indexes.find(|index| Some(*index) != self.index)?;
+        plan.workload_address(other, 0).map(|address| address.to_string())
+    }
+
     fn command(&self, elsewhere: &Elsewhere) -> Command {
         let site = self.facts.site.as_ref().map(|site| &site.value);
         let plan = site.map(|site| &site.numbering).zip(self.index);
@@ -267,9 +294,7 @@ impl<'f> Words<'f> {
         };
         put("DOMAIN", site.map(|site| site.domain.clone()));
         put("GATEWAY", plan.map(|(plan, index)| plan.gateway(index).to_string()));
-        put("SUBNET", plan.map(|(plan, index)| plan.subnet(index).to_string()));
-        put("INDEX", self.index.map(|index| index.to_string()));
-        put("RESOLVER", site.and_then(|site| Some(site.resolvers.as_ref()?.perimeter.to_string())));
+        put("OTHER", self.other());
         Command { place: elsewhere.place, command: crate::text::clean(&command).into_owned(), expect: elsewhere.expect }
     }
 }

@@ -118,6 +118,12 @@ fn what_breaks_it_is_the_tenants_own_or_everybodys() {
         State::Broken { by } => by.into_iter().map(|(id, _)| id).collect(),
         _ => Vec::new(),
     };
+    let mut leak = report();
+    leak.passed = ["tdemo", "eds"].map(|zone| passed("perimeter-leak", "zone", zone)).to_vec();
+    leak.findings =
+        vec![finding("perimeter-leak", Severity::Fault, Subject::new("rule", "a-uuid"), &["10.20.130.0/24"])];
+    assert!(matches!(state(&leak, "eds", "I2"), State::Broken { .. }));
+    assert_eq!(state(&leak, "tdemo", "I2"), State::Kept);
     assert_eq!(by("tdemo", "I4"), ["tsig-foreign"]);
     assert_eq!((by("tdemo", "E1"), by("eds", "E1")), (vec!["gateway-unreachable"], vec!["gateway-unreachable"]));
     assert_eq!((by("tdemo", "D4"), by("eds", "D4")), (vec![], vec!["workload-name-missing"]));

@@ -37,7 +37,7 @@ pub struct Tried {
     /// Zones.
     #[serde(default)]
     pub zones: Vec<Zone>,
-    /// Updates.
+    /// Updates; of a reading in the order of keys and zones.
     #[serde(default)]
     pub updates: Vec<Attempt>,
 }
@@ -88,6 +88,12 @@ pub struct Attempt {
     /// Why none came.
     #[serde(default)]
     pub why: Option<String>,
+}
+
+impl Attempt {
+    fn place(&self) -> (Option<&str>, &str) {
+        (self.signed_by.as_deref(), &self.zone)
+    }
 }
 
 /// An answer: its code, and what stands where a signature may.
@@ -180,7 +186,9 @@ impl Tried {
     /// The attempt on `zone` with the key of `tenant`, or with none.
     #[must_use]
     pub fn attempt(&self, tenant: Option<&str>, zone: &str) -> Option<&Attempt> {
-        self.updates.iter().find(|update| update.signed_by.as_deref() == tenant && update.zone == zone)
+        // A site of 62 tenants has seven thousand.
+        let at = self.updates.binary_search_by(|update| update.place().cmp(&(tenant, zone))).ok()?;
+        self.updates.get(at)
     }
 
     /// The answer by which `zone` takes updates without a signature from this host; `None` = it does not, or was not
@@ -196,13 +204,14 @@ fn tried(item: &Item, facts: &mut Facts) -> Taken {
     if !matches!(&item.kind, Kind::Material(what) if what == WHAT) {
         return Taken::NotMine;
     }
-    let tried: Tried = match serde_json::from_str(&item.body) {
+    let mut tried: Tried = match serde_json::from_str(&item.body) {
         Ok(tried) => tried,
         Err(why) => return Taken::Unreadable(why.to_string()),
     };
     if tried.schema != SCHEMA {
         return Taken::Unreadable(format!("its form is not {SCHEMA}"));
     }
+    tried.updates.sort_by(|a, b| a.place().cmp(&b.place()));
     clocks(&tried, item, facts);
     facts.keys = Some(Sourced::new(tried, item));
     Taken::Read

@@ -101,12 +101,24 @@ fn a_line_asks_and_the_screen_waits_without_blocking() {
 #[test]
 fn what_is_no_check_or_no_tenant_is_said_and_not_asked() {
     let mut m = given((120, 40));
-    for (text, said_of_it) in [("check nothing", "egress, isolation, fabric, all"), ("check egress radi", "no tenant")]
+    for (text, said_of_it) in
+        [("check nothing", "egress, isolation, keys, fabric, all"), ("check egress radi", "no tenant")]
     {
         assert_eq!(asked(&line(&mut m, text)), []);
         assert!(m.inquiry.is_none() && said(&m).contains(said_of_it), "{text}: {}", said(&m));
     }
     assert_eq!(asked(&line(&mut m, "check isolation")), [(1, Check::Isolation, None)]);
+}
+
+#[test]
+fn keys_are_tried_when_asked_for_alone_and_it_is_remembered() {
+    use crate::diagnose::collect::Wanted;
+    let mut m = given((120, 40));
+    assert_eq!(asked(&line(&mut m, "check keys eds")), [(1, Check::Keys, Some("eds"))]);
+    assert_eq!(m.probes[0].what, "check keys of eds");
+    for check in Check::ALL {
+        assert_eq!(Wanted::of(check, None).keys, check == Check::Keys, "{check:?}");
+    }
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use jiff::SignedDuration;
 
 use super::super::{Out, Rule};
+use super::tried_keys;
 use crate::diagnose::facts::Facts;
 use crate::diagnose::finding::{Layer, Severity, Subject};
 
@@ -40,6 +41,7 @@ pub(super) fn differences(facts: &Facts) -> Vec<(i64, &'static str, Vec<String>)
 }
 
 fn judge(facts: &Facts, out: &mut Out<'_>) {
+    tried_keys::clocks(facts, out);
     let refused: Vec<_> = facts.powerdns.updates.iter().filter(|u| u.refused.is_some() && u.unsigned).collect();
     if !refused.is_empty() && differences(facts).is_empty() {
         let known = facts.clocks.dates.is_empty();

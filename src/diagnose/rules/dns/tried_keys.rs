@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use super::super::Out;
 use super::super::isolation::keys::{KeyOnZone, KeyWay, on_zones};
+use crate::backends::dns::FUDGE;
+use crate::diagnose::evidence::Api;
 use crate::diagnose::facts::keys::{Answer, Key, Meaning, Tried, Zone};
 use crate::diagnose::facts::{Facts, Sourced};
 use crate::diagnose::finding::{Finding, Severity, Subject};
@@ -135,6 +137,15 @@ pub(super) fn own(facts: &Facts, out: &mut Out<'_>) {
                 _ => {}
             }
         }
+    }
+}
+
+/// A signature that was taken with the usual tolerance says that the clocks agree within it.
+pub(super) fn clocks(facts: &Facts, out: &mut Out<'_>) {
+    let near = |key: &Key| key.clock_off_by.is_none_or(|off| off.unsigned_abs() <= u64::from(FUDGE));
+    let taken = |key: &Key| near(key) && key.answer.as_ref().is_some_and(Answer::takes_key);
+    if facts.keys.as_ref().is_some_and(|tried| tried.keys.iter().any(taken)) {
+        out.pass(Subject::new("source", Api::PowerDns.words()));
     }
 }
 

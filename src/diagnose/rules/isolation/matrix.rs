@@ -6,7 +6,7 @@ use std::net::Ipv4Addr;
 use serde::Serialize;
 
 use super::super::exits::{Exit, Tenant, exits};
-use super::keys::{KeyWay, between};
+use super::keys::{KeyWay, NOT_ASKED, between};
 use crate::backends::exit_node::model::{Lookup, Route, RouteKind};
 use crate::diagnose::facts::Facts;
 
@@ -115,11 +115,12 @@ pub fn markdown(pairs: &[Pair]) -> String {
     );
     for pair in pairs {
         let lookup = pair.lookup.as_deref().unwrap_or("not asked");
-        let (routes, keys) = (pair.routes.words(), pair.keys.words());
+        let routes = pair.routes.words();
+        let keys = if pair.keys == not_asked() { "not run here".to_owned() } else { pair.keys.words() };
         let _ = writeln!(out, "| {} | {} | {} | {routes} | {lookup} | {keys} |", pair.from, pair.to, pair.node);
     }
     let mut told: Vec<(&str, &str)> = Vec::new();
-    out.push_str("\nNot run here, since a workload alone can:\n\n");
+    out.push_str("\nNot run here:\n\n");
     for pair in pairs {
         let (who, Some(address)) = ((pair.from.as_str(), pair.to.as_str()), pair.try_address) else { continue };
         if !told.contains(&who) {
@@ -127,5 +128,12 @@ pub fn markdown(pairs: &[Pair]) -> String {
             let _ = writeln!(out, "- on a workload of {}, towards {}: `ping -c 3 -W 1 {address}`", who.0, who.1);
         }
     }
+    if pairs.iter().any(|pair| pair.keys == not_asked()) {
+        out.push_str("- update keys, which takes their secrets: `deevnet-console check isolation --matrix --keys`\n");
+    }
     crate::text::clean_lines(&out)
+}
+
+fn not_asked() -> KeyWay {
+    KeyWay::NotRun(NOT_ASKED.to_owned())
 }
