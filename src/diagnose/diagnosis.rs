@@ -1,11 +1,11 @@
 //! Everything that is said of one evidence: the report as the verb prints it, the path leg by leg, and the same on each
 //! exit node by itself.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::Report;
-use super::collect::{Check, Wanted};
+use super::collect::Wanted;
 use super::evidence::{Evidence, Item};
 use super::facts::Facts;
 use super::finding::{Subject, Unknown};
@@ -26,8 +26,11 @@ pub struct Diagnosis {
     pub report: Report,
     /// How many findings about others were left out.
     pub others: usize,
-    /// What every rule says, of everybody: the legs are judged by it.
+    /// What every rule says of whom it was asked about: the legs are judged by it, on each frame, so that it holds nothing
+    /// of others.
     pub whole: Report,
+    /// What the egress of each tenant comes to, where everybody was asked about and everything has come.
+    pub verdicts: BTreeMap<String, State>,
     /// Each exit node by itself, where the tenant has several.
     pub nodes: Vec<OneNode>,
     /// What was seen on legs that pass.
@@ -58,10 +61,12 @@ impl Diagnosis {
         let facts = Facts::of(&evidence);
         let whole = Report::of_facts(&facts);
         let (report, others) = concerning(wanted, &whole);
+        let verdicts = if open.is_empty() { verdicts(wanted, &whole) } else { BTreeMap::new() };
+        let whole = of_tenant(whole, wanted.tenant.as_deref());
         let tenant = wanted.tenant.as_deref();
         let exits = tenant.map(|tenant| exits(&facts, tenant)).unwrap_or_default();
-        let nodes = match (exits.as_slice(), wanted.check) {
-            ([_, _, ..], Check::Egress | Check::All) => exits
+        let nodes = match (exits.as_slice(), wanted.check.has_path()) {
+            ([_, _, ..], true) => exits
                 .iter()
                 .map(|(name, primary)| OneNode::of(&evidence, &exits, (name, *primary), (tenant, &open)))
                 .collect(),
@@ -70,7 +75,7 @@ impl Diagnosis {
         let seen = seen::of(&facts, tenant);
         let given_up = facts.given_up.map(|given_up| given_up.why);
         let (wanted, evidence) = (wanted.clone(), Arc::new(evidence));
-        Self { wanted, evidence, open, report, others, whole, nodes, seen, given_up }
+        Self { wanted, evidence, open, report, others, whole, verdicts, nodes, seen, given_up }
     }
 
     /// What `whole` comes to for `wanted`, without the evidence that it was made of.
@@ -78,14 +83,14 @@ impl Diagnosis {
     pub(crate) fn of_report(wanted: &Wanted, whole: Report) -> Self {
         let mut diagnosis = Self::of(wanted, Evidence::default(), Vec::new());
         (diagnosis.report, diagnosis.others) = concerning(wanted, &whole);
-        Self { whole, ..diagnosis }
+        diagnosis.verdicts = verdicts(wanted, &whole);
+        Self { whole: of_tenant(whole, wanted.tenant.as_deref()), ..diagnosis }
     }
 
     /// The path, where the check looks at one.
     #[must_use]
     pub fn path(&self) -> Option<Path<'_>> {
-        let looks = matches!(self.wanted.check, Check::Egress | Check::All);
-        looks.then(|| Path::so_far(&self.whole, self.wanted.tenant.as_deref(), &self.open))
+        self.wanted.check.has_path().then(|| Path::so_far(&self.whole, self.wanted.tenant.as_deref(), &self.open))
     }
 
     /// What the tenant's egress comes to: the worst of its exit nodes, where there are several.
@@ -119,7 +124,7 @@ impl OneNode {
             given_up.parts.retain(here);
         }
         let open: Vec<Part> = open.iter().filter(|part| here(part)).cloned().collect();
-        let mut whole = Report::of_facts(&facts);
+        let mut whole = of_tenant(Report::of_facts(&facts), tenant);
         let about_another = |subject: &Subject| subject.kind == "node" && others.contains(subject.name.as_str());
         whole.findings.retain(|finding| !about_another(&finding.subject));
         whole.passed.retain(|passed| !about_another(&passed.subject));
@@ -144,6 +149,25 @@ fn unread(facts: &Facts, name: &str) -> Unknown {
     let ids = LEGS.iter().filter(looks).flat_map(|leg| leg.rules.iter().copied()).collect();
     let missing = crate::text::clean(&format!("everything of the exit node {name}")).into_owned();
     Unknown { missing, why: Some(why.to_owned()), ids }
+}
+
+/// What of `whole` concerns `tenant`; all of it without one.
+fn of_tenant(whole: Report, tenant: Option<&str>) -> Report {
+    match tenant {
+        Some(tenant) => whole.about(tenant).0,
+        None => whole,
+    }
+}
+
+/// What the egress of each tenant that `whole` names comes to, where nobody in particular was asked about.
+fn verdicts(wanted: &Wanted, whole: &Report) -> BTreeMap<String, State> {
+    if wanted.tenant.is_some() || !wanted.check.has_path() {
+        return BTreeMap::new();
+    }
+    let subjects = whole.findings.iter().map(|f| &f.subject).chain(whole.passed.iter().map(|passed| &passed.subject));
+    let names: BTreeSet<&str> =
+        subjects.filter(|s| matches!(s.kind, "zone" | "tenant")).map(|s| s.name.as_str()).collect();
+    names.into_iter().map(|name| (name.to_owned(), Path::of(whole, Some(name)).state())).collect()
 }
 
 /// What of `whole` the check speaks of, and of whom; and how many findings about others were left out.

@@ -19,12 +19,17 @@ pub struct Leg {
     pub awaits: &'static [Kind],
     /// What is not seen from there, so that a pass says nothing of it; empty = nothing worth saying.
     pub misses: &'static str,
+    /// Whether it passes only where something was seen on it: its rules look at nearer things as well.
+    pub seen_only: bool,
     /// Rules that speak for it.
     pub rules: &'static [&'static str],
 }
 
 /// Rules whose finding says that nothing could be looked at: a leg of theirs is unknown, not broken.
 const BLIND: [&str; 1] = ["exit-node-unreachable"];
+
+/// The place of legs that are looked at on each exit node.
+pub const EXIT_NODE: &str = "exit node";
 
 /// Legs that hang on `part`.
 pub fn awaiting(part: &Part) -> impl Iterator<Item = &'static Leg> {
@@ -44,14 +49,16 @@ pub static LEGS: [Leg; 12] = [
         name: "workload runs",
         awaits: &[Fabric, Tried, Guests],
         misses: "",
+        seen_only: false,
         place: "PVE",
         needs: "the guest's state and its agent",
-        rules: &["workload-stopped", "workload-down", "vnet-missing", "address-not-announced"],
+        rules: &["workload-stopped", "workload-down", "address-not-announced"],
     },
     Leg {
         name: "workload → bridge",
         awaits: &[Fabric, Read, Guests],
         misses: "",
+        seen_only: false,
         place: "in the workload",
         needs: "a ping of the gateway from the workload",
         rules: &["firewall-bridge-mtu"],
@@ -60,6 +67,7 @@ pub static LEGS: [Leg; 12] = [
         name: "zone and VNet applied",
         awaits: &[Fabric],
         misses: "",
+        seen_only: false,
         place: "PVE",
         needs: "SDN as configured and as applied",
         rules: &[
@@ -71,13 +79,15 @@ pub static LEGS: [Leg; 12] = [
             "snat-without-exit-node",
             "exit-primary-missing",
             "exit-nodes-loop",
+            "vnet-missing",
         ],
     },
     Leg {
         name: "VRF up",
         awaits: &[Fabric, Read],
         misses: "",
-        place: "exit node",
+        seen_only: false,
+        place: EXIT_NODE,
         needs: "links and FRR of the exit node",
         rules: &[
             "exit-node-unreachable",
@@ -92,7 +102,8 @@ pub static LEGS: [Leg; 12] = [
         name: "default route",
         awaits: &[Fabric, Read],
         misses: "",
-        place: "exit node",
+        seen_only: false,
+        place: EXIT_NODE,
         needs: "routes of the VRF",
         rules: &["vrf-default-missing", "vrf-default-wrong-gateway", "frr-local-not-merged", "frr-local-contested"],
     },
@@ -100,7 +111,8 @@ pub static LEGS: [Leg; 12] = [
         name: "leaves by transit",
         awaits: &[Fabric, Tried],
         misses: "",
-        place: "exit node",
+        seen_only: false,
+        place: EXIT_NODE,
         needs: "a lookup of a workload's packet",
         rules: &["management-leak", "uplink-down", "exit-local-routing"],
     },
@@ -108,7 +120,8 @@ pub static LEGS: [Leg; 12] = [
         name: "SNAT rule",
         awaits: &[Fabric, Tried],
         misses: "",
-        place: "exit node",
+        seen_only: false,
+        place: EXIT_NODE,
         needs: "the NAT rules of the exit node",
         rules: &[
             "snat-missing",
@@ -125,7 +138,8 @@ pub static LEGS: [Leg; 12] = [
         name: "transit forwards",
         awaits: &[Fabric, Tried],
         misses: "",
-        place: "exit node",
+        seen_only: false,
+        place: EXIT_NODE,
         needs: "settings and filter of the exit node",
         rules: &[
             "transit-forwarding-off",
@@ -139,7 +153,8 @@ pub static LEGS: [Leg; 12] = [
         name: "gateway answers",
         awaits: &[Fabric, Tried, Perimeter],
         misses: "cannot see leg 8",
-        place: "exit node",
+        seen_only: false,
+        place: EXIT_NODE,
         needs: "a ping of the transit gateway",
         rules: &["gateway-unreachable", "gateway-down"],
     },
@@ -147,6 +162,7 @@ pub static LEGS: [Leg; 12] = [
         name: "perimeter passes",
         awaits: &[Fabric, Tried, Perimeter],
         misses: "",
+        seen_only: false,
         place: "firewall",
         needs: "rules of the firewall, or a probe beyond it",
         rules: &[
@@ -162,7 +178,8 @@ pub static LEGS: [Leg; 12] = [
         name: "internet answers",
         awaits: &[Fabric, Tried],
         misses: "cannot see legs 2 and 8",
-        place: "exit node",
+        seen_only: true,
+        place: EXIT_NODE,
         needs: "a connection to the internet from the VRF",
         rules: &["transit-mtu", "mtu-ruled-out"],
     },
@@ -170,6 +187,7 @@ pub static LEGS: [Leg; 12] = [
         name: "nothing on management",
         awaits: &[],
         misses: "",
+        seen_only: false,
         place: "in the workload",
         needs: "a capture during a ping from the workload",
         rules: &[],

@@ -11,18 +11,24 @@ use crate::backends::exit_node::model::Lookup;
 /// What was seen, by the name of the leg.
 pub type Seen = BTreeMap<&'static str, String>;
 
-/// What was seen of `tenant`'s path; nothing of what lies on an exit node where it has several.
+/// What was seen of `tenant`'s path; nothing of what lies on an exit node where it has several. Of everybody's: what answers
+/// an exit node, where there is only one.
 #[must_use]
 pub(super) fn of(facts: &Facts, tenant: Option<&str>) -> Seen {
     let mut seen = Seen::new();
-    let Some(tenant) = tenant else { return seen };
     let mut put = |leg: &'static str, text: Option<String>| {
         if let Some(text) = text {
             seen.insert(leg, crate::text::clean(&text).into_owned());
         }
     };
-    put("zone and VNet applied", applied(facts, tenant));
     let all = exits(facts);
+    let Some(tenant) = tenant else {
+        if let [exit] = all.as_slice() {
+            nearer_and_beyond(exit, &mut put);
+        }
+        return seen;
+    };
+    put("zone and VNet applied", applied(facts, tenant));
     let mut mine = all.iter().filter_map(|exit| Some((exit, exit.tenants.iter().find(|t| t.zone == tenant)?)));
     if let (Some((exit, tenant)), None) = (mine.next(), mine.next()) {
         put("VRF up", link(exit, &tenant.vrf));
@@ -30,11 +36,16 @@ pub(super) fn of(facts: &Facts, tenant: Option<&str>) -> Seen {
         put("leaves by transit", way_out(exit, tenant));
         put("SNAT rule", translation(exit, tenant));
         put("transit forwards", forwarding(exit));
-        let gateway = exit.site.map(|site| site.transit_gateway);
-        put("gateway answers", gateway.and_then(|gateway| answers(exit, |dst| dst == gateway)));
-        put("internet answers", answers(exit, |dst| Some(dst) != gateway));
+        nearer_and_beyond(exit, &mut put);
     }
     seen
+}
+
+/// What the node itself can reach.
+fn nearer_and_beyond(exit: &Exit<'_>, put: &mut dyn FnMut(&'static str, Option<String>)) {
+    let Some(gateway) = exit.site.map(|site| site.transit_gateway) else { return };
+    put("gateway answers", answers(exit, |dst| dst == gateway));
+    put("internet answers", answers(exit, |dst| dst != gateway));
 }
 
 fn applied(facts: &Facts, tenant: &str) -> Option<String> {
@@ -83,6 +94,6 @@ fn forwarding(exit: &Exit<'_>) -> Option<String> {
 /// Echo requests from the node's own address.
 fn answers(exit: &Exit<'_>, to: impl Fn(Ipv4Addr) -> bool) -> Option<String> {
     let own = |ping: &&Ping| ping.vrf.is_none() && ping.sent > 0 && to(ping.dst);
-    let ping = exit.node.pings.iter().map(|ping| &ping.value).find(own)?;
+    let ping = exit.node.pings.iter().map(|ping| &ping.value).filter(own).max_by_key(|ping| ping.received)?;
     Some(format!("{} answered {} of {}", ping.dst, ping.received, ping.sent))
 }

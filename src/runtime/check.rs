@@ -12,8 +12,8 @@ use tokio::time::Instant;
 use crate::console::Msg;
 use crate::diagnose::Diagnosis;
 use crate::diagnose::collect::{Sink, Wanted, collect};
+use crate::inventory::Inventory;
 use crate::inventory::feed::{Clients, Clock};
-use crate::site::Site;
 
 /// Longest time for a check: three rounds to a silent exit node, and what Proxmox takes.
 const LONGEST: Duration = Duration::from_secs(60);
@@ -26,8 +26,8 @@ pub(super) struct Order {
     pub(super) id: u64,
     /// What is wanted.
     pub(super) wanted: Wanted,
-    /// Where.
-    pub(super) site: Arc<Site>,
+    /// The site as it was last pictured: of it, only which site it is.
+    pub(super) picture: Arc<Inventory>,
 }
 
 /// Runs a check to its end, or until `stop`.
@@ -35,7 +35,7 @@ pub(super) async fn run(order: Order, clock: Clock, stop: &Notify, tell: &mpsc::
     let news = Arc::new(Notify::new());
     let heard = Arc::clone(&news);
     let sink = Sink::new(clock).telling(Arc::new(move |_, _| heard.notify_one()));
-    let site = Arc::clone(&order.site);
+    let site = Arc::clone(&order.picture.site);
     let (wanted, gathering) = (order.wanted.clone(), sink.clone());
     let reading = async move {
         let clients = Clients::connect(&site).await;

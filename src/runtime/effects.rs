@@ -28,7 +28,7 @@ impl Running {
             Effect::Check { id, check, tenant } => {
                 let wanted = Wanted::of(check, tenant.as_deref());
                 let picture = std::sync::Arc::clone(&self.pictures.borrow());
-                self.probes.check(id, wanted, &picture, &self.clock);
+                self.probes.check(id, wanted, picture, &self.clock);
             }
             Effect::StopCheck => self.probes.stop_check(),
             Effect::Save { dir, evidence } => self.probes.save(dir, evidence),

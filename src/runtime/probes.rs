@@ -58,13 +58,13 @@ impl Probes {
     }
 
     /// Reads `wanted` with clients of its own and judges it as it comes; an older check is given up and not heard of again.
-    pub(super) fn check(&mut self, id: u64, wanted: Wanted, picture: &Inventory, clock: &Clock) {
+    pub(super) fn check(&mut self, id: u64, wanted: Wanted, picture: Arc<Inventory>, clock: &Clock) {
         self.drop_check();
-        let (tell, site, clock) = (self.tell.clone(), Arc::clone(&picture.site), Arc::clone(clock));
+        let (tell, clock) = (self.tell.clone(), Arc::clone(clock));
         let stop = Arc::new(Notify::new());
         let stopped = Arc::clone(&stop);
         let task =
-            tokio::spawn(async move { check::run(check::Order { id, wanted, site }, clock, &stopped, &tell).await });
+            tokio::spawn(async move { check::run(check::Order { id, wanted, picture }, clock, &stopped, &tell).await });
         self.checking = Some((task.abort_handle(), stop));
     }
 

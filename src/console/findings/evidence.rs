@@ -161,7 +161,13 @@ pub fn values(inquiry: &Inquiry, spot: &Spot) -> Vec<(String, String)> {
             let legs = inquiry.legs();
             let Some(row) = legs.get(*at) else { return Vec::new() };
             let found: Vec<_> = row.findings().into_iter().flat_map(facts).collect();
-            if found.is_empty() { vec![("seen".to_owned(), seen(row))] } else { found }
+            let label = match row.state {
+                State::Asking => "waiting",
+                State::NotRun => "not run",
+                State::Unknown => "unknown",
+                _ => "seen",
+            };
+            if found.is_empty() { vec![(label.to_owned(), seen(row))] } else { found }
         }
     }
 }

@@ -40,10 +40,10 @@ pub fn tracked(model: &Model) -> Option<Vec<Line>> {
 fn line(flow: &TrackedFlow) -> String {
     let at =
         |ip: std::net::Ipv4Addr, port: Option<u16>| port.map_or_else(|| ip.to_string(), |port| format!("{ip}:{port}"));
-    let answer = if flow.unreplied { "no answer" } else { "answered" };
+    let reply = if flow.unreplied { "no reply" } else { "reply seen" };
     // The guest's own address after translation is none.
     let whom = if flow.reply_dst == flow.src { "untranslated".to_owned() } else { format!("as {}", flow.reply_dst) };
     let state = flow.state.as_deref().unwrap_or("-");
     let (from, to) = (at(flow.src, flow.sport), at(flow.dst, flow.dport));
-    clean(&format!("  {:<5} {from:<21} → {to:<21} {whom:<18} {state:<12} {answer}", flow.protocol)).into_owned()
+    clean(&format!("  {:<5} {from:<21} → {to:<21} {whom:<18} {state:<12} {reply}", flow.protocol)).into_owned()
 }

@@ -78,7 +78,7 @@ impl Inquiry {
     /// Whether it looks at a path.
     #[must_use]
     pub const fn has_path(&self) -> bool {
-        matches!(self.check, Check::Egress | Check::All)
+        self.check.has_path()
     }
 
     /// The legs, where it looks at a path; none of them looked at where nothing came.

@@ -1,8 +1,7 @@
 //! The legs as they are shown: where a tenant has several exit nodes, what each of them comes to.
 
 use crate::diagnose::finding::Finding;
-use crate::diagnose::parts::Kind;
-use crate::diagnose::path::{Judged, Leg, State};
+use crate::diagnose::path::{EXIT_NODE, Judged, Leg, State};
 use crate::diagnose::{Diagnosis, OneNode};
 
 /// A leg.
@@ -55,7 +54,7 @@ pub fn rows<'f>(diagnosis: &'f Diagnosis) -> Vec<Row<'f>> {
     let nodes: Vec<_> = diagnosis.nodes.iter().map(|node| (node, node.path(tenant).legs)).collect();
     let row = |(at, judged): (usize, Judged<'f>)| -> Row<'f> {
         let leg = judged.leg;
-        let there = leg.awaits.iter().any(|kind| matches!(kind, Kind::Read | Kind::Tried));
+        let there = leg.place == EXIT_NODE;
         let nodes: Vec<OnNode<'f>> = nodes
             .iter()
             .filter(|_| there)
@@ -66,7 +65,12 @@ pub fn rows<'f>(diagnosis: &'f Diagnosis) -> Vec<Row<'f>> {
             .collect();
         let worst = nodes.iter().map(|on| on.judged.state).min_by_key(|state| state.rank());
         let seen = diagnosis.seen.get(leg.name).map(String::as_str);
-        Row { number: at + 1, leg, state: worst.unwrap_or(judged.state), judged, nodes, seen }
+        let mut state = worst.unwrap_or(judged.state);
+        let proven = seen.is_some() || nodes.iter().any(|on| on.seen.is_some());
+        if leg.seen_only && state == State::Pass && !proven {
+            state = State::NotRun;
+        }
+        Row { number: at + 1, leg, state, judged, nodes, seen }
     };
     path.legs.into_iter().enumerate().map(row).collect()
 }

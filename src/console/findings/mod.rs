@@ -34,7 +34,7 @@ use super::resolve::{Probe, conclude, remember};
 use crate::diagnose::Diagnosis;
 use crate::diagnose::collect::Check;
 use crate::diagnose::finding::Finding;
-use crate::diagnose::path::{Path, State};
+use crate::diagnose::path::State;
 use crate::inventory::{Class, ObjectId};
 
 /// What the last check of a tenant's egress came to.
@@ -140,8 +140,8 @@ fn note(model: &mut Model, diagnosis: &Diagnosis, at: Timestamp) {
     }
     let all = || model.picture().into_iter().flat_map(|inv| inv.tenants.iter().map(|t| Arc::clone(&t.name)));
     for tenant in all().collect::<Vec<_>>() {
-        let class = class(Path::of(&diagnosis.whole, Some(&tenant)).state());
-        model.verdicts.insert(tenant, Verdict { class, at });
+        let state = diagnosis.verdicts.get(&*tenant).copied().unwrap_or(State::Unknown);
+        model.verdicts.insert(tenant, Verdict { class: class(state), at });
     }
 }
 

@@ -6,7 +6,7 @@ use super::{Came, Inquiry, OnNode, Row};
 use crate::console::list::Cell;
 use crate::console::widgets::format::plural;
 use crate::diagnose::collect::Check;
-use crate::diagnose::finding::{Finding, Severity};
+use crate::diagnose::finding::{Fact, Finding, Severity};
 use crate::diagnose::parts::Part;
 use crate::diagnose::path::{Judged, State};
 use crate::inventory::Class;
@@ -75,6 +75,9 @@ pub fn result(state: State) -> Cell {
 /// What was seen on a leg, or what would look; on several exit nodes, what on each.
 #[must_use]
 pub fn seen(row: &Row<'_>) -> String {
+    if row.state == State::NotRun {
+        return format!("needs {}", row.leg.needs);
+    }
     if row.nodes.is_empty() {
         return on(row.leg.misses, &row.judged, row.seen);
     }
@@ -90,7 +93,12 @@ pub fn seen(row: &Row<'_>) -> String {
 
 fn on(misses: &str, leg: &Judged<'_>, seen: Option<&str>) -> String {
     let fact = |f: &&Finding| {
-        f.facts.last().map_or_else(|| f.id.to_owned(), |fact| format!("{}: {} = {}", f.id, fact.key, fact.value))
+        let fact = |fact: &Fact| format!("{} = {}", fact.key, fact.value);
+        match f.facts.as_slice() {
+            [] => f.id.to_owned(),
+            [first, second] => format!("{}: {}, {}", f.id, fact(first), fact(second)),
+            [.., last] => format!("{}: {}", f.id, fact(last)),
+        }
     };
     match leg.state {
         State::Asking => waiting(leg.open.iter().copied()),

@@ -192,7 +192,9 @@ impl Page<'_, '_> {
             out.extend((reach > 0).then(|| format!("Affects {}.", plural(reach, what))));
             let all = self.inquiry.leg_count();
             out.extend(self.inquiry.broken().map(|leg| format!("Found at leg {leg} of {all}.")));
-            out.extend(first.next.first().map(|next| format!("Danger of the next step: {}.", next.danger)));
+            // Where there is little room the step itself says it.
+            let danger = first.next.first().filter(|_| self.width >= WIDE);
+            out.extend(danger.map(|next| format!("Danger of the next step: {}.", next.danger)));
         }
         let diagnosis = self.inquiry.diagnosis();
         if let Some(open) = diagnosis.filter(|_| self.inquiry.is_open() && !out.is_empty()).map(|d| d.open.iter()) {

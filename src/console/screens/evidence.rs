@@ -15,7 +15,7 @@ use crate::console::widgets::frame::{Titles, rule};
 use crate::text::{Cut, cut};
 
 /// Cells of a label.
-const LABEL: u16 = 16;
+const LABEL: u16 = 22;
 
 type Row = Vec<Bit>;
 

@@ -75,6 +75,12 @@ impl Check {
         }
     }
 
+    /// Whether it looks at the path from a workload to the internet.
+    #[must_use]
+    pub const fn has_path(self) -> bool {
+        matches!(self, Self::Egress | Self::All)
+    }
+
     /// The layer whose rules speak; `None` = rules of several.
     #[must_use]
     pub const fn layer(self) -> Option<Layer> {
