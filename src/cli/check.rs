@@ -9,12 +9,13 @@ use super::args::{CheckArgs, Format, Global};
 use super::{Code, Failure, findings, open, print};
 use crate::console::widgets::format::plural;
 use crate::diagnose::Report;
-use crate::diagnose::collect::{Sink, Wanted, collect, report};
-use crate::diagnose::evidence::save;
+use crate::diagnose::collect::{Asked, Sink, Wanted, asked, collect, report};
+use crate::diagnose::evidence::{Evidence, save};
 use crate::diagnose::facts::Facts;
 use crate::diagnose::rules::matrix;
 use crate::inventory::feed::Clients;
 use crate::runtime::clock;
+use crate::site::Site;
 
 /// Runs the verb.
 pub(super) fn run(global: &Global, request: &CheckArgs) -> Result<Code, Failure> {
@@ -24,10 +25,11 @@ pub(super) fn run(global: &Global, request: &CheckArgs) -> Result<Code, Failure>
         let clients = Clients::connect(&site).await;
         collect(&site, &clients, &wanted, &Sink::new(clock::system())).await
     });
+    there(&evidence, &wanted, &site)?;
     if let Some(dir) = &request.save {
         keep(&evidence, dir)?;
     }
-    let report = concerning(report(&evidence), request.subject.as_deref());
+    let report = concerning(report(&evidence), wanted.tenant.as_deref());
     let out = &mut std::io::stdout();
     if !request.matrix {
         return findings::show(out, &report, evidence.at(), request.output);
@@ -39,6 +41,21 @@ pub(super) fn run(global: &Global, request: &CheckArgs) -> Result<Code, Failure>
         format => print::document(out, &json!({ "schema": "deevnet-console/isolation/v1", "pairs": pairs }), format)?,
     }
     Ok(findings::code(&report))
+}
+
+/// A name that is nobody's is a mistake of the question, where everybody is known.
+///
+/// # Errors
+/// When there is no tenant or workload of that name; the help names those there are.
+pub(super) fn there(evidence: &Evidence, wanted: &Wanted, site: &Site) -> Result<(), Failure> {
+    let Asked::Nobody { what, name, there } = asked(evidence, wanted, site) else { return Ok(()) };
+    let of =
+        wanted.tenant.iter().filter(|_| what == "workload").map(|tenant| format!(" of {tenant}")).collect::<String>();
+    let near = crate::site::text::nearest(&name, there.iter().map(String::as_str));
+    let all =
+        if there.is_empty() { format!("there is no {what}{of}") } else { format!("there are: {}", there.join(", ")) };
+    let help = near.map_or_else(|| all.clone(), |near| format!("did you mean {near}? {all}"));
+    Err(Failure::usage(format!("no {what}{of} is called {name:?}"), help))
 }
 
 fn concerns(pair: &matrix::Pair, request: &CheckArgs) -> bool {
@@ -55,7 +72,7 @@ fn concerning(report: Report, tenant: Option<&str>) -> Report {
     mine
 }
 
-fn keep(evidence: &crate::diagnose::evidence::Evidence, dir: &Path) -> Result<(), Failure> {
+fn keep(evidence: &Evidence, dir: &Path) -> Result<(), Failure> {
     save(evidence, dir).map_err(|e| Failure::usage(e.to_string(), e.help()))?;
     open::note(&format!("{} items kept in {}", evidence.items.len(), dir.display()));
     Ok(())

@@ -15,6 +15,6 @@ pub mod source;
 pub mod testing;
 
 pub use entities::*;
-pub use join::join;
+pub use join::{barred_to_tenants, join, kept_from_tenants};
 pub use readings::{Answer, Demand, FwReading, PveReading, Readings};
 pub use source::{Gap, GapKind, Seen, SourceError, SourceHealth, SourceId, SourceStatus, Sources};

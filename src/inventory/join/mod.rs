@@ -16,6 +16,8 @@ mod registry;
 mod tests;
 mod workloads;
 
+pub use perimeter::{barred_to_tenants, kept_from_tenants};
+
 use std::sync::Arc;
 
 use super::entities::{FieldDiff, Inventory, Layer, Layers, Tenant, TenantStatus};
