@@ -285,10 +285,8 @@ async fn other_ends_are_told_apart() {
     );
     assert!(matches!(answer("", 0).await, Error::NoFrame { code, .. } if code == "0"));
     assert!(matches!(answer("", 127).await, Error::NoShell { .. }));
-    assert!(matches!(
-        answer(&format!("%%deevnet-exit-node 1 {}\\nmeta zero\\n\\n", helper::VERSION), 0).await,
-        Error::Damaged { .. }
-    ));
+    let damaged = format!("%%deevnet-exit-node 1 {}\\nmeta zero\\n\\n", helper::VERSION);
+    assert!(matches!(answer(&damaged, 0).await, Error::Damaged { .. }));
     let missing = read(&["/nonexistent/program"]).await.unwrap_err();
     assert!(matches!(missing, Error::CommandMissing { .. }), "{missing:?}");
     let empty = read(&[]).await.unwrap_err();

@@ -47,6 +47,7 @@ const OPNSENSE: &[&str] = &[
     "diagnostics/interface/get_routes",
     "unbound/settings/search_forward",
     "unbound/settings/search_dot",
+    "unbound/settings/search_acl",
     "unbound/service/status",
 ];
 
@@ -60,6 +61,8 @@ const PROXMOX: &[&str] = &[
     "/nodes/dv02hyp002p02/sdn/zones/tdemo/content",
     "/nodes/dv02hyp002p02/qemu/2040/config",
     "/nodes/dv02hyp002p02/qemu/2040/status/current",
+    "/nodes/dv02hyp002p02/qemu/2040/agent/network-get-interfaces",
+    "/nodes/dv02hyp002p02/tasks?source=all&limit=3",
 ];
 
 const PROGRAMS: &[&[&str]] = &[
@@ -68,6 +71,7 @@ const PROGRAMS: &[&[&str]] = &[
     &["ip", "-j", "neigh", "show"],
     &["iptables-save", "-c"],
     &["vtysh", "-c", "show running-config"],
+    &["vtysh", "-c", "show evpn vni json"],
     &["systemctl", "is-active", "frr"],
     &["conntrack", "-C"],
     &["nstat", "-az"],
@@ -77,6 +81,7 @@ const PROGRAMS: &[&[&str]] = &[
 /// Files of the exit node.
 const FILES: &[&str] = &[
     "etc/frr/frr.conf.local",
+    "etc/frr/frr.conf.sav",
     "proc/sys/net/ipv4/conf/vmbr0.50/forwarding",
     "proc/sys/net/ipv4/conf/vmbr0.50/rp_filter",
     "proc/sys/net/ipv4/conf/tdemo0/forwarding",
@@ -97,11 +102,19 @@ fn answer(raw: Option<Vec<u8>>) -> String {
     format!("{message:?}")
 }
 
+/// This host's clock, which an answer's date follows.
+fn common_clock() -> jiff::Timestamp {
+    deevnet_console::runtime::clock::system()()
+}
+
 async fn http(request: reqwest::RequestBuilder) -> String {
     match request.send().await {
         Ok(answer) => {
             let status = answer.status();
-            format!("{status} {}", answer.text().await.unwrap_or_default())
+            let date = answer.headers().get("date").and_then(|date| date.to_str().ok());
+            let clock = date.and_then(|date| jiff::fmt::rfc2822::parse(date).ok()).map(|date| date.timestamp());
+            let apart = clock.map(|clock| common_clock().duration_since(clock).abs().as_secs() > 300);
+            format!("{status} {apart:?} {}", answer.text().await.unwrap_or_default())
         }
         Err(_) => "no answer".to_owned(),
     }

@@ -93,7 +93,8 @@ const READ: &str = "ip -j -d -s addr show; ip -j rule; ip -j -d route show table
     vtysh -c 'show version'; systemctl is-active frr; conntrack -S; nstat -aj; id -u; \
     grep -sH '' /proc/sys/net/ipv4/conf/*/forwarding /proc/sys/net/ipv4/conf/*/rp_filter \
     /proc/sys/net/netfilter/nf_conntrack_count /proc/net/snmp /proc/net/netstat /proc/net/stat/nf_conntrack; \
-    cat /etc/frr/frr.conf /etc/frr/frr.conf.local /etc/network/interfaces.d/sdn; \
+    cat /etc/frr/frr.conf /etc/frr/frr.conf.local /etc/frr/frr.conf.sav /etc/network/interfaces.d/sdn; \
+    vtysh -c 'show evpn vni json'; \
     ip -j route get 192.0.2.9 from 10.20.129.10 iif tdemo0; ip -j route get 10.20.129.10 from 192.0.2.9 iif vmbr0.50; \
     ip -j route get 10.20.130.10 from 10.20.129.10 iif tdemo0; ping -c 1 -M do -s 1472 10.20.50.1";
 
@@ -178,6 +179,7 @@ async fn outside(lab: &Lab, http: &reqwest::Client) -> String {
         "diagnostics/interface/get_routes",
         "unbound/settings/search_forward",
         "unbound/settings/search_dot",
+        "unbound/settings/search_acl",
         "unbound/service/status",
         "unbound/diagnostics/listinsecure",
         "unbound/diagnostics/listlocaldata",
@@ -325,7 +327,8 @@ async fn every_fault_shows_and_leaves_nothing_behind() {
         lab.fault_on(fault).unwrap();
         // Delays are looked at in the state: waiting for them would prove no more.
         let slow = fault.ends_with("-slow");
-        let invisible = fault == "sdn-locked";
+        // Nobody is shown who holds the SDN lock; a clock shows in headers, which are not looked at here.
+        let invisible = matches!(fault.as_str(), "sdn-locked" | "clock-skew");
         if !slow && !invisible {
             assert_ne!(everything(&lab).await, healthy, "{fault} changes nothing that can be seen");
         }

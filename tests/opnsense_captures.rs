@@ -265,6 +265,16 @@ async fn state_and_service(client: &Client, path: &'static str, step: &Step) -> 
         "unbound/diagnostics/listinsecure" => {
             assert_eq!(client.insecure_domains().await?, ["tdemo.mobile.deevnet.net"]);
         }
+        "diagnostics/interface/get_arp" => {
+            let known = client.arp().await?;
+            assert_eq!(known.len(), step.body.as_array().unwrap().len());
+            assert!(known.iter().any(|entry| entry.mac == "bc:24:11:50:00:02" && !entry.expired), "{known:?}");
+        }
+        "diagnostics/firewall/log" => {
+            let log = client.filter_log(5).await?;
+            let blocked = log.iter().filter(|packet| packet.action == "block" && packet.destination.is_some()).count();
+            assert_eq!((log.len(), blocked > 0), (step.body.as_array().unwrap().len(), true));
+        }
         "diagnostics/firewall/query_states" => {
             let address = "10.20.50.2".parse().unwrap();
             let states = client.states_of(address, 500).await?.states;

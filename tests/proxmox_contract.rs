@@ -47,6 +47,7 @@ async fn everything(client: &Client) {
     let _ = client.nodes().await;
     let _ = client.node_status("hyp1").await;
     let _ = client.staged_network("hyp1").await;
+    let _ = client.bridges("hyp1").await;
     let _ = client.cluster_tasks().await;
     let _ = client.node_tasks("hyp1", &filter).await;
     let _ = client.node_tasks("hyp1", &TaskFilter { source: Some(TaskSource::Active), ..TaskFilter::default() }).await;

@@ -49,9 +49,35 @@ async fn an_address_is_tried_from_the_vrf_and_what_could_not_be_is_unknown() {
     let (code, text, _) = run(&lab, &["reach", "tdemo", "10.20.130.10"]).await;
     assert!(code == 3 && text.contains("Invalid argument"), "{code} {text}");
     let (code, _, said) = run(&lab, &["reach", "nobody", "198.51.100.10"]).await;
-    assert!(code == 3 && said.contains("no subnet in force"), "{code} {said}");
+    assert!(
+        code == 2 && said.contains("no tenant is called \"nobody\"") && said.contains("eds, tdemo"),
+        "{code} {said}"
+    );
     let (code, _, said) = run(&lab, &["reach", "tdemo", "example.com"]).await;
     assert!(code == 2 && said.contains("no IPv4 address"), "{code} {said}");
+    lab.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_name_that_is_nobodys_is_a_mistake_where_everybody_is_known() {
+    let lab = lab().await;
+    let (code, text, said) = run(&lab, &["check", "fabric", "edz"]).await;
+    assert_eq!((code, text.as_str()), (2, ""), "{said}");
+    assert!(
+        said.contains("no tenant is called \"edz\"") && said.contains("did you mean eds? there are: eds, tdemo"),
+        "{said}"
+    );
+    let (code, _, said) = run(&lab, &["check", "workload", "tdemo/db"]).await;
+    assert!(
+        code == 2 && said.contains("no workload of tdemo is called \"db\"") && said.contains("there are: app"),
+        "{said}"
+    );
+    let (code, text, said) = run(&lab, &["check", "workload", "tdemo/app"]).await;
+    assert!(code == 0 && text.contains("0 unknown"), "{code} {text}{said}");
+    // Who sees no zone does not know who is there.
+    lab.fault_on("list-filtered").unwrap();
+    let (code, text, _) = run(&lab, &["check", "workload", "nobody"]).await;
+    assert!(code == 3 && text.contains("tenant nobody"), "{code} {text}");
     lab.shutdown().await;
 }
 

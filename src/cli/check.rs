@@ -9,12 +9,13 @@ use super::args::{CheckArgs, Format, Global};
 use super::{Code, Failure, contract, findings, open, print, progress};
 use crate::console::widgets::format::plural;
 use crate::diagnose::Diagnosis;
-use crate::diagnose::collect::{Check, Sink, Wanted, collect};
-use crate::diagnose::evidence::save;
+use crate::diagnose::collect::{Asked, Check, Sink, Wanted, asked, collect};
+use crate::diagnose::evidence::{Evidence, save};
 use crate::diagnose::facts::Facts;
 use crate::diagnose::rules::matrix;
 use crate::inventory::feed::Clients;
 use crate::runtime::clock;
+use crate::site::Site;
 
 /// Runs the verb.
 pub(super) fn run(global: &Global, request: &CheckArgs) -> Result<Code, Failure> {
@@ -32,6 +33,7 @@ pub(super) fn run(global: &Global, request: &CheckArgs) -> Result<Code, Failure>
         progress::end();
         evidence
     });
+    there(&evidence, &wanted, &site)?;
     if let Some(dir) = &request.save {
         keep(&evidence, dir)?;
     }
@@ -58,7 +60,22 @@ fn concerns(pair: &matrix::Pair, wanted: &Wanted) -> bool {
     wanted.tenant.as_ref().is_none_or(|tenant| *tenant == pair.from || *tenant == pair.to)
 }
 
-fn keep(evidence: &crate::diagnose::evidence::Evidence, dir: &Path) -> Result<(), Failure> {
+/// A name that is nobody's is a mistake of the question, where everybody is known.
+///
+/// # Errors
+/// When there is no tenant or workload of that name; the help names those there are.
+pub(super) fn there(evidence: &Evidence, wanted: &Wanted, site: &Site) -> Result<(), Failure> {
+    let Asked::Nobody { what, name, there } = asked(evidence, wanted, site) else { return Ok(()) };
+    let of =
+        wanted.tenant.iter().filter(|_| what == "workload").map(|tenant| format!(" of {tenant}")).collect::<String>();
+    let near = crate::site::text::nearest(&name, there.iter().map(String::as_str));
+    let all =
+        if there.is_empty() { format!("there is no {what}{of}") } else { format!("there are: {}", there.join(", ")) };
+    let help = near.map_or_else(|| all.clone(), |near| format!("did you mean {near}? {all}"));
+    Err(Failure::usage(format!("no {what}{of} is called {name:?}"), help))
+}
+
+fn keep(evidence: &Evidence, dir: &Path) -> Result<(), Failure> {
     save(evidence, dir).map_err(|e| Failure::usage(e.to_string(), e.help()))?;
     open::note(&format!("{} items kept in {}", evidence.items.len(), dir.display()));
     Ok(())

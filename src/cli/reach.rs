@@ -6,9 +6,10 @@ use std::net::Ipv4Addr;
 use serde_json::json;
 
 use super::args::{Format, Global, ReachArgs};
+use super::check::there;
 use super::{Code, Failure, open, print};
-use crate::diagnose::collect::Sink;
 use crate::diagnose::collect::reach::{Ended, From, MISSES, Step, Target, reach};
+use crate::diagnose::collect::{Check, Sink, Wanted};
 use crate::inventory::Class;
 use crate::inventory::feed::Clients;
 use crate::runtime::clock;
@@ -23,10 +24,14 @@ pub(super) fn run(global: &Global, request: &ReachArgs) -> Result<Code, Failure>
     })?;
     let site = open::site(global)?;
     let target = Target { tenant: request.tenant.to_string(), address, port };
+    let sink = Sink::new(clock::system());
     let found = open::runtime()?.block_on(async {
         let clients = Clients::connect(&site).await;
-        reach(&site, &clients, &target, &Sink::new(clock::system())).await
+        reach(&site, &clients, &target, &sink).await
     });
+    if found.is_empty() {
+        there(&sink.evidence(None), &Wanted::of(Check::Isolation, Some(&target.tenant)), &site)?;
+    }
     if found.is_empty() {
         open::note(&format!(
             "tenant {} has no subnet in force with an exit node, as far as could be read",

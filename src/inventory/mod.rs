@@ -16,7 +16,7 @@ pub mod testing;
 mod texts;
 
 pub use entities::*;
-pub use join::{join, join_with};
+pub use join::{barred_to_tenants, join, join_with, kept_from_tenants};
 pub use readings::{Answer, Demand, FwReading, PveReading, Readings};
 pub use source::{Gap, GapKind, Seen, SourceError, SourceHealth, SourceId, SourceStatus, Sources};
 pub use texts::Texts;

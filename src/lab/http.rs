@@ -198,9 +198,9 @@ pub(super) async fn serve(
                     // A reset, and no HTTP at all.
                     let _ = stream.set_zero_linger();
                 } else if api.health(&world).up {
-                    let foreign = api.health(&world).foreign_certificate.then(|| shared.stranger.clone());
-                    let tls = tls.as_ref().map(|own| foreign.unwrap_or_else(|| own.clone()));
-                    connections.spawn(connection(api, stream, tls, Arc::clone(&shared)));
+                    let foreign = api.health(&world).foreign_certificate;
+                    let tls = tls.as_ref().map(|own| if foreign { &shared.stranger } else { own }.clone());
+                    connections.spawn(connection((api, foreign), stream, tls, Arc::clone(&shared)));
                 }
                 // A server that is down gives nothing back, not even a handshake.
             }
@@ -209,7 +209,7 @@ pub(super) async fn serve(
     connections.shutdown().await;
 }
 
-async fn connection(api: Api, stream: TcpStream, tls: Option<TlsAcceptor>, shared: Arc<Shared>) {
+async fn connection(api: (Api, bool), stream: TcpStream, tls: Option<TlsAcceptor>, shared: Arc<Shared>) {
     match tls {
         None => exchange(api, stream, shared).await,
         Some(tls) => {
@@ -220,13 +220,20 @@ async fn connection(api: Api, stream: TcpStream, tls: Option<TlsAcceptor>, share
     }
 }
 
-async fn exchange(api: Api, stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static, shared: Arc<Shared>) {
+/// `foreign`: the certificate that the connection was made with. With another one the server is another process.
+async fn exchange(
+    (api, foreign): (Api, bool),
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    shared: Arc<Shared>,
+) {
     let served = Arc::new(AtomicU32::new(0));
     let service = service_fn(move |request| {
         let (shared, served) = (Arc::clone(&shared), Arc::clone(&served));
         async move {
             // A server that goes down gives no answer on the connections it had.
-            let answer = respond(api, &shared, request).await.ok_or(io::ErrorKind::ConnectionAborted)?;
+            let same = api.health(&shared.world()).foreign_certificate == foreign;
+            let answer = if same { respond(api, &shared, request).await } else { None };
+            let answer = answer.ok_or(io::ErrorKind::ConnectionAborted)?;
             let last = served.fetch_add(1, Ordering::Relaxed) + 1 >= api.per_connection();
             Ok::<_, io::Error>(response(answer, last))
         }

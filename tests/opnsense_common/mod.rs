@@ -118,6 +118,10 @@ pub async fn everything(client: &Client) {
     let _ = client.resolver_settings().await;
     let _ = client.resolver_state().await;
     let _ = client.insecure_domains().await;
+    let _ = client.access_lists().await;
+    let _ = client.local_zones().await;
+    let _ = client.arp().await;
+    let _ = client.filter_log(50).await;
 }
 
 /// `../shared/contracts`, or `None` after saying so loudly.

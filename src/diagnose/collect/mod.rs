@@ -14,6 +14,7 @@ mod questions;
 pub mod reach;
 mod scope;
 mod sink;
+mod subject;
 
 use std::sync::Arc;
 
@@ -28,6 +29,7 @@ use crate::site::Site;
 
 pub use scope::{Check, Wanted, report};
 pub use sink::{Clock, Sink, Tell};
+pub use subject::{Asked, asked};
 
 /// A tenant's subnet as SDN has it in force, for what is asked of an exit node.
 #[derive(Debug, Clone, PartialEq, Eq)]

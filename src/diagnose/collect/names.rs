@@ -40,6 +40,11 @@ impl Workload<'_> {
     }
 }
 
+/// A workload's own part of a machine's name: machines are called TENANT-WORKLOAD.
+pub(super) fn label<'n>(tenant: &str, name: &'n str) -> &'n str {
+    name.strip_prefix(tenant).and_then(|rest| rest.strip_prefix('-')).unwrap_or(name)
+}
+
 /// The machines in scope by VMID, the first of every tenant before the second of any.
 pub(super) fn workloads<'a>(site: &Site, fabric: &'a Fabric, wanted: &Wanted) -> Vec<Workload<'a>> {
     let of = |vm: &'a Vm| {
@@ -47,8 +52,7 @@ pub(super) fn workloads<'a>(site: &Site, fabric: &'a Fabric, wanted: &Wanted) ->
         let subnet = site.numbering.subnet(index);
         let leg = fabric.legs.iter().find(|leg| leg.subnet == subnet)?;
         let (tenant, name) = (leg.zone.as_str(), vm.name.as_deref()?);
-        // Machines are called TENANT-WORKLOAD.
-        let label = name.strip_prefix(tenant).and_then(|rest| rest.strip_prefix('-')).unwrap_or(name);
+        let label = label(tenant, name);
         let address = site.numbering.workload_address(index, ordinal)?;
         let workload = Workload { vm, tenant, label, address };
         wanted.has_workload(tenant, label).then_some((ordinal, index, workload))

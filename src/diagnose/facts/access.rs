@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::rows::{self, data, number, read, truth};
 use super::sdn::text;
 use super::{Facts, Reader, Sourced, Taken};
+use crate::backends::proxmox::model::Permissions;
 use crate::diagnose::evidence::{Api, Item};
 
 /// Readers of this area.
@@ -28,6 +29,8 @@ pub struct Token {
 pub struct Access {
     /// ACL path → privileges of the identity in use.
     pub permissions: Option<Sourced<BTreeMap<String, BTreeSet<String>>>>,
+    /// The same with what is inherited, to ask whether a list can be whole.
+    pub held: Option<Permissions>,
     /// Tokens by user.
     pub tokens: Vec<Sourced<Token>>,
     /// Role → privileges.
@@ -46,9 +49,16 @@ fn privileges(value: &Value) -> BTreeSet<String> {
 fn permissions(item: &Item, facts: &mut Facts) -> Taken {
     let map = data(item, "access/permissions").and_then(|value| rows::object(value, "permissions"));
     // What is listed is held; 0 says only that objects below do not inherit it (facts/proxmox.md §3).
-    let held = |on: &Value| on.as_object().into_iter().flatten().map(|(privilege, _)| privilege.clone()).collect();
-    let paths = map.map(|map| map.iter().map(|(path, on)| (path.clone(), held(on))).collect());
-    read(paths, |paths| facts.access.permissions = Some(Sourced::new(paths, item)))
+    let held = |on: &Value, inherited: bool| -> BTreeSet<String> {
+        let all = on.as_object().into_iter().flatten();
+        all.filter(|(_, on)| !inherited || on.as_u64() != Some(0)).map(|(privilege, _)| privilege.clone()).collect()
+    };
+    let of = |map: &rows::Row, inherited| map.iter().map(|(path, on)| (path.clone(), held(on, inherited))).collect();
+    read(map, |map| {
+        let by_path: BTreeMap<String, BTreeSet<String>> = of(&map, false);
+        facts.access.held = Some(Permissions { by_path: by_path.clone(), propagating: of(&map, true) });
+        facts.access.permissions = Some(Sourced::new(by_path, item));
+    })
 }
 
 fn tokens(item: &Item, facts: &mut Facts) -> Taken {

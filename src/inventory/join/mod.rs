@@ -18,6 +18,8 @@ mod sharing;
 mod tests;
 mod workloads;
 
+pub use perimeter::{barred_to_tenants, kept_from_tenants};
+
 use std::sync::Arc;
 
 use super::entities::{FieldDiff, Inventory, Layer, Layers, Mark, Tenant, TenantStatus};

@@ -7,6 +7,8 @@ mod rules;
 #[cfg(test)]
 mod tests;
 
+pub use policy::{barred_to_tenants, kept_from_tenants};
+
 use std::sync::Arc;
 
 use super::super::entities::{Mark, PerimeterView, RuleRow};

@@ -9,6 +9,7 @@ use crate::diagnose::facts::Facts;
 use crate::diagnose::facts::perimeter::filter;
 use crate::diagnose::facts::perimeter::routing::Interface;
 use crate::diagnose::finding::{Layer, Severity, Subject};
+use crate::inventory::{barred_to_tenants, kept_from_tenants};
 
 /// The rule.
 pub static RULE: Rule = Rule {
@@ -27,21 +28,11 @@ pub static RULE: Rule = Rule {
     judge,
 };
 
-/// Segments that must not reach tenants, by what their interface is called (domain.md §2.2).
-const NOT_TO_TENANTS: [&str; 4] = ["iot", "iotvendor", "guest", "storage"];
-/// Segments that tenants must not reach.
-const NOT_FROM_TENANTS: [&str; 4] = ["management", "mgmt", "trusted", "storage"];
-
 /// What must not reach what.
 struct Ban<'a> {
     from: &'a Interface,
     to: Vec<IpNet>,
     words: String,
-}
-
-/// Letters and digits in lower case: `IOT-Vendor` is `iotvendor`.
-fn role(interface: &Interface) -> String {
-    interface.description.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase()
 }
 
 /// The segment by which tenants arrive: as the site says, or where the next hop of the tenants' route is.
@@ -68,11 +59,10 @@ fn bans<'a>(facts: &Facts, transit: &'a Interface, tenants: &[IpNet], interfaces
     // What segments are for only a site says.
     if facts.site.is_some() {
         for interface in interfaces.iter().filter(|i| i.id != transit.id) {
-            let role = role(interface);
-            if NOT_TO_TENANTS.contains(&role.as_str()) {
+            if kept_from_tenants(&interface.description) {
                 all.push(ban(interface, tenants.to_vec(), "tenants"));
             }
-            if NOT_FROM_TENANTS.contains(&role.as_str()) {
+            if barred_to_tenants(&interface.description) {
                 let net = interface.net.map(|net| net.trunc());
                 all.push(ban(transit, net.into_iter().collect(), &interface.description));
             }

@@ -29,6 +29,11 @@ impl Zone {
             Self::Segment(role) => role,
         }
     }
+
+    /// Whether it is a segment that an interface of that description is for.
+    fn plays(self, description: &str) -> bool {
+        matches!(self, Self::Segment(role) if role_of(description) == role_of(role))
+    }
 }
 
 /// From where to where nothing may pass.
@@ -75,6 +80,18 @@ fn role_of(description: &str) -> String {
     let word: String = description.chars().filter(char::is_ascii_alphanumeric).collect();
     let word = word.to_ascii_lowercase();
     if word == "mgmt" { "management".to_owned() } else { word }
+}
+
+/// Whether what lies behind an interface of that description must not reach tenants.
+#[must_use]
+pub fn kept_from_tenants(description: &str) -> bool {
+    PATTERNS.iter().any(|(from, to)| *to == Zone::Overlay && from.plays(description))
+}
+
+/// Whether tenants must not reach what lies behind an interface of that description.
+#[must_use]
+pub fn barred_to_tenants(description: &str) -> bool {
+    PATTERNS.iter().any(|(from, to)| *from == Zone::Transit && to.plays(description))
 }
 
 /// Whether `id` is one interface and no group, though it was not found: then it is none of those that were.
