@@ -7,12 +7,13 @@ use serde::Serialize;
 use super::evidence::Evidence;
 use super::facts::{Facts, Unreadable};
 use super::finding::{Finding, Key, Layer, Severity, Subject, Unknown};
+use super::path;
 use super::rules::{self, Out, Said};
 
 /// What a diagnosis says.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Report {
-    /// Findings: roots by severity, reach and layer, each followed by its consequences.
+    /// Findings: roots by severity, reach, layer and cause, each followed by its consequences.
     pub findings: Vec<Finding>,
     /// What was looked at and is as it should be.
     pub passed: Vec<Passed>,
@@ -83,7 +84,10 @@ fn arrange(mut findings: Vec<Finding>) -> Vec<Finding> {
     });
     link(&mut findings);
     let root_of = roots(&findings);
-    let rank = |f: &Finding| (std::cmp::Reverse(f.severity), std::cmp::Reverse(f.affects.len()), f.layer, f.key());
+    let rank = |f: &Finding| {
+        let (severity, reach) = (std::cmp::Reverse(f.severity), std::cmp::Reverse(f.affects.len()));
+        (severity, reach, f.layer, rules::place(f.id), f.key())
+    };
     let ranks: BTreeMap<Key, _> = findings.iter().map(|f| (f.key(), rank(f))).collect();
     findings.sort_by_cached_key(|f| {
         let root = root_of.get(&f.key()).cloned().unwrap_or_else(|| f.key());
@@ -151,10 +155,12 @@ fn grouped(all: Vec<Unknown>, facts: &Facts) -> Vec<Unknown> {
 
 impl Report {
     /// What it says of one layer: its findings and their causes, and where something is unknown what access has to do
-    /// with it.
+    /// with it. The way out begins at the workload: what its legs say of workloads belongs to egress.
     #[must_use]
     pub fn within(mut self, layer: Layer) -> Self {
-        let own = |id: &str| rules::rule(id).is_some_and(|rule| rule.layer == layer || rule.layer == Layer::Access);
+        let begins = |id: &str, of: Layer| layer == Layer::Egress && of == Layer::Workload && path::has(id);
+        let inside = |id: &str, of: Layer| of == layer || begins(id, of);
+        let own = |id: &str| rules::rule(id).is_some_and(|rule| inside(id, rule.layer) || rule.layer == Layer::Access);
         self.unknown.retain_mut(|unknown| {
             // What could not be read has no ids, and is nobody's.
             let nobodys = unknown.ids.is_empty();
@@ -166,7 +172,7 @@ impl Report {
         let causes: BTreeMap<Key, Key> =
             self.findings.iter().filter_map(|f| Some((f.key(), f.caused_by.clone()?))).collect();
         for finding in &self.findings {
-            if finding.layer == layer || (explains && finding.layer == Layer::Access) {
+            if inside(finding.id, finding.layer) || (explains && finding.layer == Layer::Access) {
                 let mut at = Some(finding.key());
                 while let Some(key) = at.filter(|key| kept.insert(key.clone())) {
                     at = causes.get(&key).cloned();
@@ -174,7 +180,7 @@ impl Report {
             }
         }
         self.findings.retain(|finding| kept.contains(&finding.key()));
-        self.passed.retain(|passed| rules::rule(passed.id).is_some_and(|rule| rule.layer == layer));
+        self.passed.retain(|passed| rules::rule(passed.id).is_some_and(|rule| inside(passed.id, rule.layer)));
         self
     }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use ipnet::Ipv4Net;
 
-use super::{Check, Leg, Sink, Wanted};
+use super::{Check, Fabric, Leg, Sink, Wanted, names};
 use crate::backends::exit_node::Client;
 use crate::backends::exit_node::error::Error;
 use crate::backends::exit_node::frame::Code;
@@ -29,18 +29,33 @@ const SMALL: u16 = 548;
 /// Headers of IPv4 and ICMP, in bytes.
 const HEADERS: u16 = 28;
 
+/// Guests looked for in one check of a tenant: one round of questions.
+const MOST_GUESTS: usize = MAX_QUESTIONS;
+
 /// Reads all exit nodes side by side.
-pub(super) async fn read(site: &Site, clients: &Clients, wanted: &Wanted, legs: &[Leg], sink: &Sink) {
+pub(super) async fn read(site: &Site, clients: &Clients, wanted: &Wanted, fabric: &Fabric, sink: &Sink) {
     join_all(clients.exit_nodes.iter().filter_map(|(name, client)| {
         let about = site.exit_nodes.iter().find(|e| e.name == *name)?;
+        let guests = guests(site, fabric, wanted, name);
         Some(async move {
             match client {
-                Ok(client) => node(about, client, (wanted, site.internet), legs, sink).await,
+                Ok(client) => node(about, client, (wanted, site.internet), (&fabric.legs, &guests), sink).await,
                 Err(why) => unread(name, "deevnet-exit-node read", &why.text, sink),
             }
         })
     }))
     .await;
+}
+
+/// VRF and address of the guests that run on `node` itself, where one tenant is asked about. The gateway's address is on
+/// every node of a zone: what a guest elsewhere answers ends at its own node, and says nothing here.
+fn guests(site: &Site, fabric: &Fabric, wanted: &Wanted, node: &str) -> Vec<(String, Ipv4Addr)> {
+    if wanted.tenant.is_none() || !matches!(wanted.check, Check::Egress | Check::All) {
+        return Vec::new();
+    }
+    let here = names::workloads(site, fabric, wanted).into_iter();
+    let here = here.filter(|w| w.vm.node == node && w.vm.status == "running");
+    here.map(|w| (format!("vrf_{}", w.tenant), w.address)).take(MOST_GUESTS).collect()
 }
 
 pub(super) fn unread(node: &str, line: &str, why: &str, sink: &Sink) {
@@ -52,7 +67,7 @@ async fn node(
     about: &ExitNodeSite,
     client: &Client,
     (wanted, internet): (&Wanted, Option<Ipv4Addr>),
-    legs: &[Leg],
+    (legs, guests): (&[Leg], &[(String, Ipv4Addr)]),
     sink: &Sink,
 ) {
     let mine: Vec<&Leg> = legs.iter().filter(|leg| leg.exits.contains(&about.name)).collect();
@@ -61,7 +76,9 @@ async fn node(
     let mut asked = questions(about, &subjects, &mine, wanted.check);
     let Ok(reading) = sample(about, client, &asked, sink).await else { return };
     let there: Vec<&Leg> = subjects.iter().map(|leg| **leg).filter(|leg| has_vrf(&reading, leg)).collect();
-    let along = packets(about, internet, &there, &reading);
+    let mut along = packets(about, internet, &there, &reading);
+    let looked_for = guests.iter().filter(|(vrf, _)| there.iter().any(|leg| self::vrf(leg) == *vrf));
+    along.extend(looked_for.filter_map(|(vrf, ip)| PathProbe::new(Some(vrf), None, *ip, What::Ping).ok()));
     tokio::join!(run(about, client, &along, sink), tokio::time::sleep(BETWEEN));
     if let Some(address) = management(about, &reading, &mine) {
         asked.extend(to_management(&there, address));

@@ -51,7 +51,7 @@ pub async fn collect(site: &Arc<Site>, clients: &Clients, wanted: &Wanted, sink:
     let fabric = async { Arc::new(fabric::read(site, clients, sink).await) }.shared();
     let nodes = async {
         if check.nodes() {
-            exit_node::read(site, clients, wanted, &fabric.clone().await.legs, sink).await;
+            exit_node::read(site, clients, wanted, &*fabric.clone().await, sink).await;
         }
     };
     let guests = async {

@@ -59,6 +59,9 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
                 out.found(finding);
             }
             (Some(_), None) => out.pass(exit.subject()),
+            (None, None) if exit.node.why_not_sent().is_some() => {
+                out.unknown(format!("what becomes of large packets beyond {}", exit.name), exit.node.why_not_sent());
+            }
             _ => {}
         }
         note(&exit, site, limit, out);
