@@ -424,6 +424,12 @@ fn of_two_faults_of_the_node_the_one_that_is_nearer_to_the_cause_comes_first() {
             UPLINK.replace("UP,LOWER_UP", "NO-CARRIER,UP").replace("state UP", "state LOWERLAYERDOWN")
         ),
     ));
+    // Either would take the default away: it hangs under the first.
+    let both = both.with(vrf(SHOP, ("shop0", 129), 130, ""));
     both.is(&["uplink-down", "frr-down"]);
-    assert_eq!(both.report().headline().map(|f| f.id), Some("uplink-down"));
+    let report = both.report();
+    let loud = report.findings.iter().filter(|f| f.severity > Severity::Info);
+    let told: Vec<_> = loud.map(|f| (f.id, f.caused_by.as_ref().map(|(id, _)| *id))).collect();
+    let under = Some("uplink-down");
+    assert_eq!(told, [("uplink-down", None), ("vrf-default-missing", under), ("frr-down", None)]);
 }

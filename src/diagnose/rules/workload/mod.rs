@@ -12,9 +12,9 @@ use crate::diagnose::evidence::Api;
 use crate::diagnose::facts::Facts;
 use crate::diagnose::facts::calls::Call;
 
-/// Rules of this layer, those first whose faults explain others.
+/// Rules of this layer: first what no start helps, then those whose faults explain others.
 pub(super) static RULES: &[&Rule] =
-    &[&workload_stopped::RULE, &agent_option_off::RULE, &agent_silent::RULE, &agent_process_lost::RULE];
+    &[&agent_option_off::RULE, &workload_stopped::RULE, &agent_silent::RULE, &agent_process_lost::RULE];
 
 /// Guests whose agent could not be asked, for the reason `state`.
 fn agents(facts: &Facts, state: AgentState) -> impl Iterator<Item = (&str, &Call)> {
