@@ -14,6 +14,7 @@
 )]
 
 mod exit_node_common;
+#[allow(dead_code, reason = "other tests of the VM need more of it")]
 #[path = "exit_node_common/vm.rs"]
 mod vm;
 

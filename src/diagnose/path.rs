@@ -194,6 +194,12 @@ pub static LEGS: [Leg; 12] = [
     },
 ];
 
+/// Whether rule `id` speaks for a leg of the path.
+#[must_use]
+pub fn has(id: &str) -> bool {
+    LEGS.iter().any(|leg| leg.rules.contains(&id))
+}
+
 /// What the rules come to for a leg.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {

@@ -14,7 +14,7 @@ use super::rules::{self, Out, Rule, Said};
 /// What a diagnosis says.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Report {
-    /// Findings: roots by severity, reach and layer, each followed by its consequences.
+    /// Findings: roots by severity, reach, layer and place among its rules, each followed by its consequences.
     pub findings: Vec<Finding>,
     /// What was looked at and is as it should be.
     pub passed: Vec<Passed>,
@@ -57,10 +57,12 @@ impl Report {
 
 /// Where ids explain one another by their rules, and reach the same subjects.
 fn link(findings: &mut [Finding]) {
-    let causes: Vec<(Key, Vec<String>)> = findings
+    let mut causes: Vec<(Key, Vec<String>)> = findings
         .iter()
         .map(|f| (f.key(), f.affects.iter().cloned().chain([f.subject.name.clone()]).collect()))
         .collect();
+    // Of two that would explain it, the one that comes first by itself.
+    causes.sort_by_key(|((id, _), _)| rules::place(id));
     for finding in findings.iter_mut().filter(|f| f.caused_by.is_none()) {
         let reaches = |scope: &[String]| {
             scope.contains(&finding.subject.name) || finding.affects.iter().any(|who| scope.contains(who))
@@ -85,7 +87,10 @@ fn arrange(mut findings: Vec<Finding>) -> Vec<Finding> {
     });
     link(&mut findings);
     let root_of = roots(&findings);
-    let rank = |f: &Finding| (std::cmp::Reverse(f.severity), std::cmp::Reverse(f.affects.len()), f.layer, f.key());
+    let rank = |f: &Finding| {
+        let (severity, reach) = (std::cmp::Reverse(f.severity), std::cmp::Reverse(f.affects.len()));
+        (severity, reach, f.layer, rules::place(f.id), f.key())
+    };
     let ranks: BTreeMap<Key, _> = findings.iter().map(|f| (f.key(), rank(f))).collect();
     findings.sort_by_cached_key(|f| {
         let root = root_of.get(&f.key()).cloned().unwrap_or_else(|| f.key());

@@ -26,10 +26,33 @@ impl Vm {
 
     /// Runs a command in the VM as root.
     pub fn guest(&self, command: &str) -> String {
-        let output = self.script(&["ssh", command]);
+        self.tried(command, 600).unwrap()
+    }
+
+    /// The same; what it said where it failed, or did not end within `seconds`.
+    ///
+    /// # Errors
+    /// When it ended with another status than 0.
+    pub fn tried(&self, command: &str, seconds: u32) -> Result<String, String> {
+        let mut bounded = Command::new("timeout");
+        bounded.args(["-k", "5", &seconds.to_string(), "bash"]).arg(path()).args(["ssh", command]);
+        bounded.env("RUNDIR", self.run.path()).env("SSH_PORT", self.port.to_string());
+        let output = bounded.stdin(Stdio::null()).output().map_err(|e| format!("timeout: {e}"))?;
         let said = String::from_utf8_lossy(&output.stdout).into_owned();
-        assert!(output.status.success(), "{command}: {said}{}", String::from_utf8_lossy(&output.stderr));
-        said
+        if output.status.success() {
+            return Ok(said);
+        }
+        Err(format!("{command}: {}: {said}{}", output.status, String::from_utf8_lossy(&output.stderr)))
+    }
+
+    /// Starts a command in the VM as root, to run beside something else.
+    ///
+    /// # Errors
+    /// When ssh cannot be started.
+    pub fn beside(&self, command: &str) -> std::io::Result<std::process::Child> {
+        let mut ssh = script();
+        ssh.env("RUNDIR", self.run.path()).env("SSH_PORT", self.port.to_string()).args(["ssh", command]);
+        ssh.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()
     }
 
     fn write(&self, name: &str, text: &str) -> PathBuf {
@@ -86,9 +109,13 @@ fn self_ssh(vm: &Vm) -> Command {
     command
 }
 
+fn path() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tools/exit-node-vm.sh")
+}
+
 fn script() -> Command {
     let mut command = Command::new("bash");
-    command.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tools/exit-node-vm.sh"));
+    command.arg(path());
     command
 }
 

@@ -170,7 +170,7 @@ fn what_stops_everything_is_one_root() {
     gone.is(&["frr-down"]);
     let report = gone.report();
     let under: Vec<_> = report.findings.iter().skip(1).map(|f| (f.id, f.subject.kind, f.affects.len())).collect();
-    assert_eq!(under, [("return-route-missing", "node", 2), ("vrf-default-missing", "node", 2)]);
+    assert_eq!(under, [("vrf-default-missing", "node", 2), ("return-route-missing", "node", 2)]);
 }
 
 #[test]
@@ -301,7 +301,7 @@ fn a_zone_that_is_not_there_explains_all_that_it_lacks() {
         .filter(|f| f.caused_by.is_some())
         .map(|f| (f.id, f.caused_by.clone().unwrap().0))
         .collect();
-    assert_eq!(under, [("return-route-missing", "vnet-missing"), ("snat-missing", "vnet-missing")]);
+    assert_eq!(under, [("snat-missing", "vnet-missing"), ("return-route-missing", "vnet-missing")]);
     assert!(!report.unknown.iter().any(|u| u.missing.contains("vrf_farm")), "{:#?}", report.unknown);
     // A tenant that is there and has the same fault has it for another reason.
     let both = without_farm(self::site()).with(ran(NAT, 0, "Chain POSTROUTING (policy ACCEPT)\n pkts bytes target\n"));
@@ -365,4 +365,73 @@ fn beyond_the_gateway_flows_tell_where_main_leaves_elsewhere() {
     aside().and(flow("", "10.9.0.22")).is(&[]);
     // Not translated: that is another fault, and no word about the perimeter.
     aside().and(flow("[UNREPLIED] ", "10.9.129.1")).is(&[]);
+}
+
+/// A command that did not run, and why.
+fn not_run(line: &str, why: &str) -> Item {
+    let mut item = item(line, "hv", Kind::Command { line: line.to_owned(), exit: None }, "");
+    item.stderr = why.to_owned();
+    item
+}
+
+const LOST: &str = "3 packets transmitted, 0 received, 100% packet loss, time 612ms\n";
+
+#[test]
+fn a_workload_is_looked_for_by_a_ping_and_judged_by_its_neighbour_entry() {
+    let ping = |body: &str| ran("ip vrf exec vrf_shop ping -n -c 3 -i 0.3 -W 1 10.9.129.10", 1, body);
+    let entry = |states: &str| ran("ip neigh show dev shop0", 0, &format!("10.9.129.10 {states}\n"));
+    let looked = |body: &str, states: &str| site().and(ping(body)).and(entry(states));
+    looked(LOST, "FAILED").is(&["workload-down"]);
+    looked(LOST, "INCOMPLETE").is(&["workload-down"]);
+    looked("3 packets transmitted, 3 received, 0% packet loss, time 612ms\n", "FAILED").is(&[]);
+    // It has an address on the link, and its firewall drops pings.
+    looked(LOST, "lladdr 02:00:00:00:00:02 REACHABLE").is(&[]);
+    // Whether that entry is still true nobody can say.
+    looked(LOST, "lladdr 02:00:00:00:00:02 DELAY").is_unknown("whether 10.9.129.10 answers on shop0");
+    site().and(ping(LOST)).is_unknown("whether 10.9.129.10 answers on shop0");
+    // The gateway's own address is the node's.
+    site().and(ran("ip vrf exec vrf_shop ping -c 1 10.9.129.1", 1, LOST)).is(&[]);
+    let denied = not_run("ip vrf exec vrf_shop ping -n -c 3 -i 0.3 -W 1 10.9.129.10", "sudo: a password is required");
+    site().and(denied).is_unknown("whether workloads of shop answer");
+}
+
+#[test]
+fn packets_that_were_to_be_sent_and_were_not_leave_unknown_what_is_beyond() {
+    let mut file = item("site.toml", "console", Kind::Material("the site file".to_owned()), SITE);
+    file.body += "[probes]\ninternet = \"192.0.2.80\"\n";
+    file.empty = false;
+    let round = not_run("deevnet-exit-node probe path", "the connection to hv was lost");
+    let lost = site().with(file.clone()).and(round.clone());
+    for what in ["what is beyond the gateway of hv", "large packets beyond hv", "whether workloads of farm answer"] {
+        lost.is_unknown(what);
+    }
+    let why = lost.report().unknown.into_iter().filter_map(|u| u.why).find(|why| why.contains("was lost"));
+    assert!(why.is_some(), "the reason is given");
+    // Without an address beyond nothing was to be sent there.
+    let report = site().and(round).report();
+    assert!(!report.unknown.iter().any(|u| u.missing.contains("beyond the gateway")), "{:#?}", report.unknown);
+    // Where flows alone would tell, and the list of them is refused.
+    let aside = site().with(file).with(main_table("default via 192.0.2.254 dev mgmt"));
+    let refused = aside.and(not_run("conntrack -L -s 10.9.129.0/24", "sudo: a password is required"));
+    refused.is_unknown("what is beyond the gateway of hv");
+}
+
+#[test]
+fn of_two_faults_of_the_node_the_one_that_is_nearer_to_the_cause_comes_first() {
+    let both = site().with(ran(UNIT, 3, "failed\n")).with(ran(
+        LINKS,
+        0,
+        &format!(
+            "{}{SHOP_LINKS}{FARM_LINKS}",
+            UPLINK.replace("UP,LOWER_UP", "NO-CARRIER,UP").replace("state UP", "state LOWERLAYERDOWN")
+        ),
+    ));
+    // Either would take the default away: it hangs under the first.
+    let both = both.with(vrf(SHOP, ("shop0", 129), 130, ""));
+    both.is(&["uplink-down", "frr-down"]);
+    let report = both.report();
+    let loud = report.findings.iter().filter(|f| f.severity > Severity::Info);
+    let told: Vec<_> = loud.map(|f| (f.id, f.caused_by.as_ref().map(|(id, _)| *id))).collect();
+    let under = Some("uplink-down");
+    assert_eq!(told, [("uplink-down", None), ("vrf-default-missing", under), ("frr-down", None)]);
 }

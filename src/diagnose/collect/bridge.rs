@@ -7,11 +7,19 @@ use crate::site::model::ExitNodeSite;
 
 /// Whether the workloads in scope answer for their addresses: those of one tenant, the first of each of all. Only of those
 /// that run: of the others Proxmox VE says why they do not.
-pub(super) fn neighbours(site: &Site, fabric: &Fabric, wanted: &Wanted, there: &[&Leg]) -> Vec<PathProbe> {
+///
+/// Only of those on `node`: the gateway's address is on every node of a zone, and what a guest elsewhere answers ends there.
+pub(super) fn neighbours(
+    site: &Site,
+    fabric: &Fabric,
+    wanted: &Wanted,
+    (node, there): (&str, &[&Leg]),
+) -> Vec<PathProbe> {
     let mut probes = Vec::new();
     for leg in there {
         let own = Wanted { tenant: Some(leg.zone.clone()), ..wanted.clone() };
-        let running = names::workloads(site, fabric, &own).into_iter().filter(|w| w.vm.status == "running");
+        let running =
+            names::workloads(site, fabric, &own).into_iter().filter(|w| w.vm.node == node && w.vm.status == "running");
         let inside = running.filter(|w| leg.subnet.contains(&w.address));
         let most = if wanted.tenant.is_some() { MAX_QUESTIONS } else { 1 };
         probes.extend(inside.take(most).filter_map(|w| PathProbe::arp(&leg.vnet, w.address).ok()));

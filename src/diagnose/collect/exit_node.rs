@@ -6,7 +6,7 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use ipnet::Ipv4Net;
 
-use super::{Check, Fabric, Leg, Sink, Wanted, bridge};
+use super::{Check, Fabric, Leg, Sink, Wanted, bridge, names};
 use crate::backends::exit_node::Client;
 use crate::backends::exit_node::error::Error;
 use crate::backends::exit_node::frame::Code;
@@ -30,6 +30,9 @@ const SMALL: u16 = 548;
 /// Headers of IPv4 and ICMP, in bytes.
 const HEADERS: u16 = 28;
 
+/// Guests looked for in one check of a tenant: one round of questions.
+const MOST_GUESTS: usize = MAX_QUESTIONS;
+
 /// Reads all exit nodes side by side.
 pub(super) async fn read(site: &Site, clients: &Clients, wanted: &Wanted, fabric: &Fabric, sink: &Sink) {
     join_all(clients.exit_nodes.iter().filter_map(|(name, client)| {
@@ -46,6 +49,17 @@ pub(super) async fn read(site: &Site, clients: &Clients, wanted: &Wanted, fabric
     .await;
 }
 
+/// VRF and address of the guests that run on `node` itself, where one tenant is asked about. The gateway's address is on
+/// every node of a zone: what a guest elsewhere answers ends at its own node, and says nothing here.
+fn guests(site: &Site, fabric: &Fabric, wanted: &Wanted, node: &str) -> Vec<(String, Ipv4Addr)> {
+    if wanted.tenant.is_none() || !matches!(wanted.check, Check::Egress | Check::All) {
+        return Vec::new();
+    }
+    let here = names::workloads(site, fabric, wanted).into_iter();
+    let here = here.filter(|w| w.vm.node == node && w.vm.status == "running");
+    here.map(|w| (format!("vrf_{}", w.tenant), w.address)).take(MOST_GUESTS).collect()
+}
+
 pub(super) fn unread(node: &str, line: &str, why: &str, sink: &Sink) {
     let kind = Kind::Command { line: line.to_owned(), exit: None };
     sink.add(node, "exit-node", "txt", kind, String::new(), why.to_owned());
@@ -59,8 +73,11 @@ async fn node(about: &ExitNodeSite, client: &Client, (site, wanted): (&Site, &Wa
     let Ok(reading) = sample(about, client, &asked, sink).await else { return };
     sink.end(&Part::Read(about.name.clone()));
     let there: Vec<&Leg> = subjects.iter().map(|leg| **leg).filter(|leg| has_vrf(&reading, leg)).collect();
-    let along = packets(about, site.internet, &there, &reading);
-    let on_vnets = bridge::neighbours(site, fabric, wanted, &there);
+    let mut along = packets(about, site.internet, &there, &reading);
+    let guests = guests(site, fabric, wanted, &about.name);
+    let looked_for = guests.iter().filter(|(vrf, _)| there.iter().any(|leg| self::vrf(leg) == *vrf));
+    along.extend(looked_for.filter_map(|(vrf, ip)| PathProbe::new(Some(vrf), None, *ip, What::Ping).ok()));
+    let on_vnets = bridge::neighbours(site, fabric, wanted, (&about.name, &there));
     let (shown, on_vnets) = (bridge::shown(about, client, wanted.check, sink), run(about, client, &on_vnets, sink));
     tokio::join!(run(about, client, &along, sink), on_vnets, shown, tokio::time::sleep(BETWEEN));
     if let Some(address) = management(about, &reading, &mine) {

@@ -29,7 +29,7 @@ const FROM_VRF: usize = 3;
 /// A tenant's machine by its numbers.
 pub(super) struct Workload<'a> {
     pub(super) vm: &'a Vm,
-    tenant: &'a str,
+    pub(super) tenant: &'a str,
     label: &'a str,
     pub(super) address: std::net::Ipv4Addr,
 }

@@ -37,7 +37,7 @@ pub struct Rule {
     pub judge: fn(&Facts, &mut Out<'_>),
 }
 
-/// All rules, in the order of the layers.
+/// All rules, in the order of the layers; within a layer those first that explain others or are nearer to the cause.
 pub static ALL: &[&[&Rule]] =
     &[access::RULES, fabric::RULES, workload::RULES, egress::RULES, isolation::RULES, perimeter::RULES, dns::RULES];
 
@@ -50,6 +50,11 @@ pub fn all() -> impl Iterator<Item = &'static Rule> {
 #[must_use]
 pub fn rule(id: &str) -> Option<&'static Rule> {
     all().find(|rule| rule.id == id)
+}
+
+/// Where the rule called `id` stands: within a layer those come first that explain others.
+pub(super) fn place(id: &str) -> usize {
+    all().position(|rule| rule.id == id).unwrap_or(usize::MAX)
 }
 
 /// Where a rule puts what it says.

@@ -243,6 +243,12 @@ impl Node {
         self.unread.iter().find(one).map(|u| format!("{}: {}", u.what, u.why))
     }
 
+    /// Why packets that were to be sent were not; `None` where all that was wanted was sent, or none was.
+    #[must_use]
+    pub fn why_not_sent(&self) -> Option<String> {
+        ["deevnet-exit-node probe path", "ping"].iter().find_map(|what| self.why_unread(what))
+    }
+
     fn set_config(&mut self, name: &str, text: &str, vrfs: FrrVrfs, item: &Item) {
         let config = Config { text: text.to_owned(), vrfs };
         self.frr_configs.insert(name.to_owned(), Sourced::new(config, item));

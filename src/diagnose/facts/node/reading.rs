@@ -32,8 +32,11 @@ impl<'a> Question<'a> {
 }
 
 pub(super) fn helper(item: &Item, line: &Line, exit: Option<i32>, node: &mut Node) -> Taken {
-    if line.args.first().map(String::as_str) != Some("read") {
-        return Taken::NotMine;
+    match line.args.first().map(String::as_str) {
+        Some("read") => {}
+        // A round of probes that came to nothing; the node itself was read, or says why not.
+        Some("probe") if item.body.is_empty() => return failed(item, exit, node),
+        _ => return Taken::NotMine,
     }
     if item.body.is_empty() {
         if exit.is_none_or(|code| code == SSH_FAILED) {

@@ -61,7 +61,16 @@ fn by_flows(exit: &Exit<'_>, site: &ExitNodeSite, internet: Option<Ipv4Addr>, ou
             && exit.tenants.iter().any(|tenant| tenant.has(flow.src))
     };
     let flows: Vec<&Sourced<Flow>> = exit.node.flows.iter().filter(ours).collect();
-    let Some(last) = flows.last() else { return false };
+    let Some(last) = flows.last() else {
+        // Where nothing was to be sent beyond there is nothing to say.
+        let why =
+            exit.node.why_not_sent().or_else(|| exit.node.why_unread("conntrack -L")).filter(|_| internet.is_some());
+        let told = why.is_some();
+        if told {
+            out.unknown(format!("what is beyond the gateway of {}", exit.name), why);
+        }
+        return told;
+    };
     if flows.iter().any(|flow| !flow.unreplied) {
         out.pass(exit.subject());
     } else if gateway_answers(exit, site) && exit.node.tracking_full() != Some(true) {

@@ -59,7 +59,14 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
                 out.found(finding);
             }
             (Some(_), None) => out.pass(exit.subject()),
-            _ => {}
+            (None, None) if exit.node.why_not_sent().is_none() => {}
+            (None, lost) => {
+                let small = lost.map(|lost| format!("not even {} bytes to {} are answered", lost.size, lost.dst));
+                let why = small.or_else(|| exit.node.why_not_sent());
+                out.unknown(format!("what becomes of large packets beyond {}", exit.name), why);
+            }
+            // Some of the small ones were lost as well: size is not what decides.
+            (Some(_), Some(_)) => {}
         }
         note(&exit, site, limit, out);
     }

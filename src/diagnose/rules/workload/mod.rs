@@ -13,10 +13,10 @@ use crate::diagnose::evidence::Api;
 use crate::diagnose::facts::Facts;
 use crate::diagnose::facts::calls::Call;
 
-/// Rules of this layer, those first whose faults explain others.
+/// Rules of this layer: first what no start helps, then those whose faults explain others.
 pub(super) static RULES: &[&Rule] = &[
-    &workload_stopped::RULE,
     &agent_option_off::RULE,
+    &workload_stopped::RULE,
     &agent_silent::RULE,
     &agent_process_lost::RULE,
     &workload_off_plan::RULE,
