@@ -11,9 +11,9 @@ mod hosts;
 pub mod join;
 pub mod readings;
 pub mod source;
-mod texts;
 #[cfg(test)]
 pub mod testing;
+mod texts;
 
 pub use entities::*;
 pub use join::{join, join_with};

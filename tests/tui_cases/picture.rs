@@ -63,7 +63,8 @@ pub fn reading(guests: Vec<pve::Vm>) -> PveReading {
     sdn.vnets.push(applied(vnet));
     let device = pve::NetDevice { model: "virtio".into(), bridge: Some("tdemo0".into()), ..pve::NetDevice::default() };
     for guest in &guests {
-        let config = pve::VmConfig { nets: BTreeMap::from([(0, Box::new(device.clone()))]), ..pve::VmConfig::default() };
+        let config =
+            pve::VmConfig { nets: BTreeMap::from([(0, Box::new(device.clone()))]), ..pve::VmConfig::default() };
         reading.configs.insert(guest.vmid, Ok(Arc::new(config)));
     }
     reading.sdn = Ok(sdn);

@@ -284,9 +284,7 @@ fn lean(mut config: VmConfig) -> Arc<VmConfig> {
 
 async fn ask(client: &Client, item: Item) -> Answer {
     match item {
-        Item::Vm { vmid, node } => {
-            Answer::Vm(vmid, client.vm_config(&node, vmid).await.map(lean).map_err(|e| gap(&e)))
-        }
+        Item::Vm { vmid, node } => Answer::Vm(vmid, client.vm_config(&node, vmid).await.map(lean).map_err(|e| gap(&e))),
         Item::Options { vmid, node } => {
             let both = client.vm_config_and_pending(&node, vmid).await.map(|(config, mut pending)| {
                 pending.retain(|option| option.pending.is_some() || option.delete);

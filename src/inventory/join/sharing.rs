@@ -29,7 +29,8 @@ fn happen(s: &mut Sample, what: u8, which: usize) {
         }),
         5 => s.fail(source, GapKind::NoAnswer, &format!("silent for {which}"), which.is_multiple_of(2)),
         6 => {
-            let mut health = SourceHealth::starting(jiff::SignedDuration::from_secs(10), jiff::SignedDuration::ZERO, now());
+            let mut health =
+                SourceHealth::starting(jiff::SignedDuration::from_secs(10), jiff::SignedDuration::ZERO, now());
             health.observed_at = Some(now());
             s.sources.set(source, health);
         }
@@ -70,7 +71,8 @@ fn the_next_picture_holds_the_text_of_the_one_before() {
     let before = join_with(&site, &readings, 1, &texts);
     texts.sweep();
     let after = join_with(&site, &readings, 2, &texts);
-    let same = |a: &Option<Arc<str>>, b: &Option<Arc<str>>| a.as_ref().zip(b.as_ref()).is_some_and(|(a, b)| Arc::ptr_eq(a, b));
+    let same =
+        |a: &Option<Arc<str>>, b: &Option<Arc<str>>| a.as_ref().zip(b.as_ref()).is_some_and(|(a, b)| Arc::ptr_eq(a, b));
     for (a, b) in before.workloads.iter().zip(&after.workloads) {
         assert!(Arc::ptr_eq(&a.name, &b.name) && same(a.uuid.as_ref().unwrap(), b.uuid.as_ref().unwrap()));
     }
