@@ -34,3 +34,9 @@ pub fn sleeps(pid: i32) -> u64 {
 pub fn rss_mib(pid: i32) -> f64 {
     status(&format!("/proc/{pid}/status"), "VmRSS") as f64 / 1024.0
 }
+
+/// The part of it that no file backs, in MiB.
+#[expect(clippy::cast_precision_loss, reason = "a size")]
+pub fn anonymous_mib(pid: i32) -> f64 {
+    status(&format!("/proc/{pid}/status"), "RssAnon") as f64 / 1024.0
+}

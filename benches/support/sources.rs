@@ -10,7 +10,7 @@ use std::{
 use super::{
     log,
     outside::{all_workloads, lines, presses},
-    process::rss_mib,
+    process::{anonymous_mib, rss_mib},
     questions::Questions,
     table::{ms, note, percentile, row},
 };
@@ -74,6 +74,7 @@ pub fn measure(site: &str, at: &Counters<'_>) {
     rows("in a minute of peace", &after, &before);
     row("a picture joined in peace, p50", "ms", Some(200.0), Some(50.0), percentile(&told.joins, 0.5));
     row("memory after that minute", "MiB", Some(40.0), Some(30.0), rss_mib(pty.pid()));
+    row("of it anonymous", "MiB", None, None, anonymous_mib(pty.pid()));
     pty.send(b"q");
     pty.wait_ended();
 }

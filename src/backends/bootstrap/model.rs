@@ -1,5 +1,7 @@
 //! What a record says, after reading. All text is clean, bounded and without secrets.
 
+use std::sync::Arc;
+
 use jiff::{SignedDuration, Timestamp};
 
 /// Records kept of one listing; a source that lists more has outgrown this program's bounds, and says so.
@@ -120,7 +122,7 @@ pub struct Token {
     /// Source address of that exchange: the exit node's, no identity.
     pub redeemed_from: Option<String>,
     /// SMBIOS UUID it is bound to, lower-case.
-    pub smbios_uuid: Option<String>,
+    pub smbios_uuid: Option<Arc<str>>,
     /// Generation it delivers.
     pub generation: Option<u64>,
 }
@@ -154,15 +156,15 @@ pub struct Report {
     /// Generation it speaks of.
     pub generation: Option<u64>,
     /// Digest of that generation.
-    pub digest: Option<String>,
+    pub digest: Option<Arc<str>>,
     /// SMBIOS UUID of the reporting machine, lower-case.
-    pub smbios_uuid: Option<String>,
+    pub smbios_uuid: Option<Arc<str>>,
     /// Boot id of the reporting machine.
-    pub boot_id: Option<String>,
+    pub boot_id: Option<Arc<str>>,
     /// Container → resolved image digest.
     pub images: Vec<(String, String)>,
     /// Source address.
-    pub from: Option<String>,
+    pub from: Option<Arc<str>>,
 }
 
 /// Gathers records one by one and never holds more than a listing may tell.

@@ -1,5 +1,7 @@
 //! From JSON to records. Unknown fields are ignored; a record that makes no sense is told by its number.
 
+use std::sync::Arc;
+
 use jiff::{SignedDuration, Timestamp};
 use serde::Deserialize;
 use serde_json::Value;
@@ -159,6 +161,8 @@ fn build(raw: RawRecord) -> Result<Record, String> {
     reports.sort_by_key(|r| r.at);
     refusals.drain(..refusals.len().saturating_sub(KEPT));
     reports.drain(..reports.len().saturating_sub(KEPT));
+    let token = raw.token.map(token).transpose()?;
+    share(token.as_ref().and_then(|t| t.smbios_uuid.clone()), &mut reports);
     Ok(Record {
         tenant: name(&raw.tenant, "tenant")?,
         workload: name(&raw.workload, "workload")?,
@@ -166,12 +170,26 @@ fn build(raw: RawRecord) -> Result<Record, String> {
         declared: raw
             .declared
             .map(|d| Declared { generation: d.generation, digest: redact::text(&d.digest.unwrap_or_default(), WORD) }),
-        token: raw.token.map(token).transpose()?,
+        token,
         refusals,
         acknowledged_at: maybe(raw.acknowledged_at, "acknowledged_at")?,
         reports,
         interval: raw.interval_s.filter(|s| *s > 0).map(|s| SignedDuration::from_secs(i64::from(s))),
     })
+}
+
+/// Machine, address, digest and boot are the same in nearly all reports of a workload: each text is kept once.
+fn share(bound: Option<Arc<str>>, reports: &mut [Report]) {
+    fn one(last: &mut Option<Arc<str>>, own: &mut Option<Arc<str>>) {
+        if own == last { own.clone_from(last) } else { last.clone_from(own) }
+    }
+    let (mut uuid, mut from, mut digest, mut boot) = (bound, None, None, None);
+    for r in reports {
+        one(&mut uuid, &mut r.smbios_uuid);
+        one(&mut from, &mut r.from);
+        one(&mut digest, &mut r.digest);
+        one(&mut boot, &mut r.boot_id);
+    }
 }
 
 fn each<A, B>(list: Option<Vec<A>>, build: impl Fn(A) -> Result<B, String>) -> Result<Vec<B>, String> {
@@ -193,8 +211,8 @@ fn word(text: Option<String>) -> Option<String> {
     text.map(|t| redact::text(&t, WORD)).filter(|t| !t.is_empty())
 }
 
-fn uuid(text: Option<String>) -> Option<String> {
-    word(text).map(|t| t.to_lowercase())
+fn uuid(text: Option<String>) -> Option<Arc<str>> {
+    word(text).map(|t| t.to_lowercase().into())
 }
 
 fn token(raw: RawToken) -> Result<Token, String> {
@@ -233,11 +251,11 @@ fn report(raw: RawReport) -> Result<Report, String> {
         code: word(raw.code).unwrap_or_default(),
         detail: redact::text(&raw.detail.unwrap_or_default(), DETAIL),
         generation: raw.generation,
-        digest: word(raw.digest),
+        digest: word(raw.digest).map(Into::into),
         smbios_uuid: uuid(raw.smbios_uuid),
         boot_id: uuid(raw.boot_id),
         images: images(&raw.images),
-        from: word(raw.from),
+        from: word(raw.from).map(Into::into),
     })
 }
 

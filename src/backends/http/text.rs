@@ -6,6 +6,9 @@ use crate::text;
 /// [`text::clean`] does it, so that each other control character leaves a visible mark.
 #[must_use]
 pub fn clean(text: &str) -> String {
+    if text.bytes().all(|b| matches!(b, b' '..=b'~')) {
+        return text.trim().to_owned();
+    }
     let unified = text.replace("\r\n", "\n");
     let parts = unified.split(['\n', '\t']).filter(|part| !part.is_empty());
     text::clean(&parts.collect::<Vec<_>>().join(" ")).trim().to_owned()

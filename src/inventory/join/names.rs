@@ -40,7 +40,8 @@ pub(super) fn join(cx: &Cx<'_>, workloads: &mut [Workload]) -> Names {
     for w in workloads.iter_mut().filter(|w| !is_named(w)) {
         w.names = none(cx);
     }
-    let mut records = Vec::new();
+    let held = dns.content.values().flatten().map(|zone| zone.rrsets.len()).sum();
+    let mut records = Vec::with_capacity(held);
     let mut of = Vec::with_capacity(cx.seeds.len());
     for seed in cx.holders() {
         let at = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);

@@ -1,5 +1,6 @@
 //! VMs against the index: whose they are, what differs, what was not read.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use jiff::SignedDuration;
@@ -16,21 +17,15 @@ pub(super) fn rows(cx: &Cx<'_>) -> Seen<Vec<Workload>> {
     let Some(pve) = cx.pve else { return Err(cx.pve_gap("the guest list")) };
     let resources = pve.resources.as_ref().map_err(Clone::clone)?;
     cx.sdn()?;
-    let mut rows: Vec<(usize, Workload)> = resources
-        .vms
-        .iter()
-        .filter(|vm| !vm.template)
-        .filter_map(|vm| {
-            let row = row(cx, vm)?;
-            let order = cx.seeds.iter().position(|s| s.name == row.tenant).unwrap_or(usize::MAX);
-            Some((order, row))
-        })
-        .collect();
+    // The room that they need: there may be tens of thousands.
+    let mut rows: Vec<Workload> = Vec::with_capacity(resources.vms.len());
+    rows.extend(resources.vms.iter().filter(|vm| !vm.template).filter_map(|vm| row(cx, vm)));
     if let (true, Some(gap)) = (rows.is_empty(), &pve.guests_hidden) {
         return Err(gap.clone());
     }
-    rows.sort_by_key(|(order, w)| (*order, w.vmid));
-    Ok(rows.into_iter().map(|(_, w)| w).collect())
+    let place: HashMap<&str, usize> = cx.seeds.iter().enumerate().map(|(i, s)| (&*s.name, i)).collect();
+    rows.sort_by_cached_key(|w| (place.get(&*w.tenant).copied().unwrap_or(usize::MAX), w.vmid));
+    Ok(rows)
 }
 
 /// The configuration of a VM: read, refused, not read yet, or out of reach with its node.

@@ -2,6 +2,8 @@
 
 mod precedence;
 
+use std::sync::Arc;
+
 use jiff::SignedDuration;
 
 use super::judge::{Case, Machine, ORDER};
@@ -103,11 +105,11 @@ const HOLDS: [(CheckInState, Edit); 8] = [
 #[test]
 fn a_report_that_does_not_say_what_runs_proves_nothing_applied() {
     let untold = |digest: Option<&str>, declared: &str| {
-        let digest = digest.map(str::to_owned);
+        let digest: Option<Arc<str>> = digest.map(Into::into);
         shown(|r| {
             r.declared.as_mut().unwrap().digest = declared.into();
             let uuid = r.token.as_ref().unwrap().smbios_uuid.clone().unwrap();
-            r.reports.push(Report { generation: None, digest, ..report("health", ago(20), 2, &uuid) });
+            r.reports.push(Report { generation: None, digest: digest.clone(), ..report("health", ago(20), 2, &uuid) });
         })
     };
     assert_eq!(untold(None, "sha256:a"), told(CheckInState::None, Class::Unknown, "unknown", ""));

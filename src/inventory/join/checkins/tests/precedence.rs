@@ -34,7 +34,7 @@ fn token() -> impl Strategy<Value = Token> {
             expires_at,
             redeemed_at,
             redeemed_from: None,
-            smbios_uuid,
+            smbios_uuid: smbios_uuid.map(Into::into),
             generation: None,
         },
     )
@@ -44,7 +44,7 @@ fn any_report() -> impl Strategy<Value = Report> {
     let phase = prop_oneof![Just("redeem"), Just("pull"), Just("start"), Just("health"), Just("invented")];
     (phase, moment(), any::<bool>(), 0_u64..4, uuid()).prop_map(|(phase, at, ok, generation, smbios_uuid)| Report {
         ok,
-        smbios_uuid,
+        smbios_uuid: smbios_uuid.map(Into::into),
         ..report(phase, at, generation, "")
     })
 }
