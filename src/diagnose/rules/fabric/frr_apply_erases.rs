@@ -1,6 +1,7 @@
 //! The next apply takes statements of FRR away although nothing waits.
 
 use super::super::{Out, Rule};
+use super::frr_default_unkept;
 use crate::diagnose::facts::Facts;
 use crate::diagnose::finding::{Layer, Severity, Subject};
 
@@ -12,7 +13,7 @@ pub static RULE: Rule = Rule {
     says: "Nothing waits in SDN, and yet the dry run of a node takes statements out of frr.conf: somebody wrote them there by hand. \
            They run now and are gone with the next apply, by whomever, or the next boot that generates the file. What is to \
            stay belongs into frr.conf.local.",
-    reads: "dry runs of the nodes, what waits in SDN",
+    reads: "dry runs of the nodes, frr.conf.local, what waits in SDN",
     unlike: &[
         ("sdn-pending", "something waits, and the difference may be its"),
         ("frr-handwritten-lost", "it is gone already"),
@@ -44,6 +45,17 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
         let lines: Vec<&str> = run.frr.as_deref().map(erased).unwrap_or_default();
         let lines: Vec<&str> =
             lines.into_iter().filter(|line| !HEAD.iter().any(|head| line.starts_with(head))).collect();
+        // What frr.conf.local holds is merged, whether or not the dry run shows that.
+        let local = facts.nodes.get(node).and_then(|node| node.frr_configs.get("frr.conf.local"));
+        let held = |line: &str| local.is_some_and(|local| local.text.lines().any(|own| own.trim() == line));
+        let lines: Vec<&str> = lines.into_iter().filter(|line| !held(line)).collect();
+        if local.is_none() && !lines.is_empty() {
+            let why = facts.nodes.get(node).and_then(|node| node.why_unread("frr.conf.local"));
+            out.unknown(format!("frr.conf.local of {node}, which the dry run may leave out"), why);
+            continue;
+        }
+        let told = frr_default_unkept::told(facts, node);
+        let lines: Vec<&str> = lines.into_iter().filter(|line| !told.iter().any(|other| other == line)).collect();
         if lines.is_empty() {
             out.pass(Subject::new("node", node));
             continue;

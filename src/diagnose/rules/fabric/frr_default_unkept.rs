@@ -1,6 +1,6 @@
 //! A tenant's default stands in `frr.conf` and not in `frr.conf.local`.
 
-use super::super::exits::exits;
+use super::super::exits::{Exit, exits};
 use super::super::{Out, Rule};
 use crate::diagnose::facts::Facts;
 use crate::diagnose::facts::node::Config;
@@ -38,6 +38,24 @@ fn mark(config: &Config) -> Option<&str> {
     first.trim().strip_prefix('!').map(str::trim).filter(|words| !words.is_empty())
 }
 
+/// Routes of `tenant` that the next apply takes away; empty where a file of the two was not read.
+fn unkept<'e>(exit: &'e Exit<'_>, vrf: &str) -> Vec<&'e String> {
+    let configs = &exit.node.frr_configs;
+    let (Some(written), Some(local)) = (configs.get("frr.conf"), configs.get("frr.conf.local")) else {
+        return Vec::new();
+    };
+    let kept = local.vrfs.get(vrf);
+    let own = written.vrfs.get(vrf).into_iter().flatten().filter(|line| by_hand(line));
+    own.filter(|line| !kept.is_some_and(|kept| kept.contains(line))).collect()
+}
+
+/// What this rule says of `node`, line by line: another rule need not say it again.
+pub(super) fn told(facts: &Facts, node: &str) -> Vec<String> {
+    let exits = exits(facts);
+    let of = exits.iter().filter(|exit| exit.name == node);
+    of.flat_map(|exit| exit.tenants.iter().flat_map(|tenant| unkept(exit, &tenant.vrf))).cloned().collect()
+}
+
 fn judge(facts: &Facts, out: &mut Out<'_>) {
     for exit in exits(facts) {
         let configs = &exit.node.frr_configs;
@@ -49,12 +67,7 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
             }
             continue;
         };
-        let lines = |vrf: &str| -> Vec<&String> {
-            let kept = local.vrfs.get(vrf);
-            let own = written.vrfs.get(vrf).into_iter().flatten().filter(|line| by_hand(line));
-            own.filter(|line| !kept.is_some_and(|kept| kept.contains(line))).collect()
-        };
-        let hits: Vec<_> = exit.tenants.iter().filter(|tenant| !lines(&tenant.vrf).is_empty()).collect();
+        let hits: Vec<_> = exit.tenants.iter().filter(|tenant| !unkept(&exit, &tenant.vrf).is_empty()).collect();
         if hits.is_empty() {
             out.pass(exit.subject());
         }
@@ -66,16 +79,13 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
                 finding = finding.fact("frr.conf.local.mark", exit.name, mark);
             }
             for tenant in tenants {
-                for line in lines(&tenant.vrf) {
+                for line in unkept(&exit, &tenant.vrf) {
                     finding = finding.fact("frr.conf.local.lacks", exit.at(tenant.zone), line);
                 }
             }
+            let tell = "let whoever keeps frr.conf.local know the tenant, before anything is applied";
             finding
-                .next(
-                    "tell-the-writer",
-                    1,
-                    "let whoever keeps frr.conf.local know the tenant, before anything is applied",
-                )
+                .next("tell-the-writer", 1, tell)
                 .next("look-at-file", 0, format!("look at the file on {}", exit.name))
                 .command("cat /etc/frr/frr.conf.local")
         });
