@@ -157,9 +157,10 @@ fn a_block_before_it_counts() {
         |n: u32, more: &str| rule(n, &format!(r#"{},"action":"block"{more}"#, of("opt4", "any", "10.20.128.0/18")));
     let both = |block: String| site().with(rows(RULES, &[pass.clone(), block]));
     both(block(3, "")).is(&[]);
+    // After it, it decides nothing, and that is told too.
+    both(block(10, "")).is(&["perimeter-too-wide", "rule-shadowed"]);
+    both(block(3, r#","quick":"0""#)).is(&["perimeter-too-wide", "rule-shadowed"]);
     for weak in [
-        block(10, ""),
-        block(3, r#","quick":"0""#),
         block(3, r#","protocol":"TCP""#),
         block(3, r#","icmptype":"echoreq""#),
         block(3, r#","enabled":"0","evaluations":null"#),

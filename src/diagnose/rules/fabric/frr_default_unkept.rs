@@ -25,7 +25,7 @@ pub static RULE: Rule = Rule {
 };
 
 /// Static routes that the platform's generator never writes into a VRF: those with a next hop.
-fn by_hand(line: &str) -> bool {
+pub(super) fn by_hand(line: &str) -> bool {
     let Some(rest) = line.strip_prefix("ip route ").or_else(|| line.strip_prefix("ipv6 route ")) else { return false };
     let mut words = rest.split_whitespace().skip(1);
     let to = words.next().unwrap_or_default();

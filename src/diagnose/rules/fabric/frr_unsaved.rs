@@ -2,6 +2,7 @@
 
 use super::super::exits::exits;
 use super::super::{Out, Rule};
+use super::frr_default_unkept::by_hand;
 use crate::diagnose::facts::Facts;
 use crate::diagnose::finding::{Layer, Severity};
 
@@ -21,6 +22,11 @@ pub static RULE: Rule = Rule {
     judge,
 };
 
+/// Destination and next hop: FRR prints the words behind them in another order than they were written.
+fn route(line: &str) -> Vec<&str> {
+    line.split_whitespace().take(4).collect()
+}
+
 fn judge(facts: &Facts, out: &mut Out<'_>) {
     for exit in exits(facts) {
         let configs = &exit.node.frr_configs;
@@ -32,14 +38,12 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
         };
         let local = configs.get("frr.conf.local");
         let lines = |vrf: &str| -> Vec<&String> {
-            let own = running.vrfs.get(vrf).into_iter().flatten();
+            let own = running.vrfs.get(vrf).into_iter().flatten().filter(|line| by_hand(line));
             let stands = |line: &String| {
-                [Some(written), local]
-                    .into_iter()
-                    .flatten()
-                    .any(|file| file.vrfs.get(vrf).is_some_and(|l| l.contains(line)))
+                let files = [Some(written), local].into_iter().flatten();
+                files.filter_map(|file| file.vrfs.get(vrf)).flatten().any(|other| route(other) == route(line))
             };
-            own.filter(|line| line.starts_with("ip route ") && !stands(line)).collect()
+            own.filter(|line| !stands(line)).collect()
         };
         let hits: Vec<_> = exit.tenants.iter().filter(|tenant| !lines(&tenant.vrf).is_empty()).collect();
         if hits.is_empty() {
