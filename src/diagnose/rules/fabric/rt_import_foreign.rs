@@ -29,7 +29,7 @@ pub(super) fn target(text: &str) -> Option<(u32, u32)> {
 }
 
 /// The zone whose routes carry `target`, if one of `zones` does. Where the system is not known, the number decides.
-pub(super) fn owner<'z>(zones: &'z [Zone], asn: Option<u32>, (system, number): (u32, u32)) -> Option<&'z Zone> {
+pub(super) fn owner(zones: &[Zone], asn: Option<u32>, (system, number): (u32, u32)) -> Option<&Zone> {
     let same = asn.is_none_or(|asn| asn == system);
     zones.iter().find(|zone| same && zone.kind == "evpn" && zone.vrf_vni == Some(number))
 }

@@ -53,7 +53,7 @@ fn covers(outer: &filter::Rule, inner: &filter::Rule, names: &Names<'_>) -> bool
     let protocol = outer.protocol == "any"
         || outer.protocol == inner.protocol
         || (outer.protocol == "tcp/udp" && matches!(inner.protocol.as_str(), "tcp" | "udp"));
-    let family = !(outer.only_v4 && !inner.only_v4) && !(outer.only_v6 && !inner.only_v6);
+    let family = (!outer.only_v4 || inner.only_v4) && (!outer.only_v6 || inner.only_v6);
     let sides = within(&outer.source, &inner.source) && within(&outer.destination, &inner.destination);
     !outer.narrowed && on && way && protocol && family && sides
 }
