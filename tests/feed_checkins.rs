@@ -295,6 +295,8 @@ async fn records_of_a_file_are_read_again_and_broken_lines_are_named() {
     }
     let gaps = &inv.sources.get(SourceId::Boot).gaps;
     assert!(gaps.len() == 1 && gaps[0].why.contains("records.jsonl, line 2: "), "{gaps:?}");
+    let rows: Vec<_> = inv.attention.iter().filter(|a| a.kind == "source").map(|a| (&*a.place, &*a.what)).collect();
+    assert!(matches!(rows[..], [("BOOT", what)] if what.contains("line 2")), "it is told beside the rest: {rows:?}");
     assert_eq!(b(&inv, "tdemo").0, Presence::Unknown, "a broken line may have been anybody's");
     std::fs::write(&path, line("jobs")).expect("a file");
     let inv = fresh(&mut bench).await;

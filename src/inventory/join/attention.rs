@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::super::entities::{
     Attention, CheckInRow, CheckInState, Fact, Inventory, ObjectId, Origin, RecordRow, Tenant, ZoneRow,
 };
-use super::super::source::GapKind;
+use super::super::source::{Gap, GapKind};
 use super::super::{Class, Readings, SourceId, Vrf};
 use crate::backends::proxmox::model::LockState;
 
@@ -64,12 +64,24 @@ fn sources(inv: &Inventory, out: &mut Vec<Attention>) {
             let mut r = row(Class::Unknown, "source", id.label(), e.text.to_string(), ObjectId::Source(id));
             r.since = Some(e.since);
             out.push(r);
-        } else if let Some(gap) =
-            health.gaps.iter().find(|g| g.kind == GapKind::Denied || id == SourceId::Dns && g.kind == GapKind::NoAnswer)
-        {
+        } else if let Some(gap) = to_tell(id, &health.gaps) {
             out.push(row(Class::Unknown, "source", id.label(), gap.why.to_string(), ObjectId::Source(id)));
         }
     }
+}
+
+/// The gap of a source that answered which somebody has to know of: what is denied comes first. Servers of names that do not
+/// answer and records that make no sense leave holes; what an exit node or the perimeter could not say stands where it is
+/// missing.
+fn to_tell(id: SourceId, gaps: &[Gap]) -> Option<&Gap> {
+    let denied = gaps.iter().find(|g| g.kind == GapKind::Denied);
+    denied.or_else(|| {
+        gaps.iter().find(|g| match id {
+            SourceId::Dns => g.kind == GapKind::NoAnswer,
+            SourceId::Boot | SourceId::Registry => g.kind == GapKind::Failed,
+            SourceId::Pve | SourceId::Fw | SourceId::Exit => false,
+        })
+    })
 }
 
 fn cluster(inv: &Inventory, out: &mut Vec<Attention>) {
