@@ -126,7 +126,7 @@ impl Check {
 
     /// Whether the exit nodes are read.
     pub(super) const fn nodes(self) -> bool {
-        matches!(self, Self::Access | Self::Egress | Self::Isolation | Self::Contract | Self::All)
+        matches!(self, Self::Access | Self::Fabric | Self::Egress | Self::Isolation | Self::Contract | Self::All)
     }
 
     /// Whether it is read what each node made of the fabric, and what an apply would make of it.

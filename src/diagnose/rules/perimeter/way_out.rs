@@ -4,10 +4,9 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use ipnet::{IpNet, Ipv4Net};
 
-use super::{holds, network};
+use super::names::Names;
 use crate::diagnose::facts::Facts;
 use crate::diagnose::facts::perimeter::filter;
-use crate::diagnose::facts::perimeter::routing::Interface;
 
 /// What the router says of a way out.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,9 +65,10 @@ pub(in crate::diagnose::rules) fn way_out(facts: &Facts, address: Ipv4Addr) -> W
         // What OPNsense makes itself serves the router: DHCP, its pages, its own packets.
         rule.action == "pass" && rule.direction != "out" && here && !rule.automatic && !rule.six
     };
+    let names = Names::new(facts, interfaces);
     let mut off = Vec::new();
     for rule in rules.iter().filter(passes) {
-        let opens = (holds(&rule.source, &IpNet::from(IpAddr::V4(address)), interfaces), leads_out(rule, interfaces));
+        let opens = (names.holds(&rule.source, &IpNet::from(IpAddr::V4(address))), leads_out(rule, &names));
         match opens {
             (Some(false), _) | (_, Some(false)) => {}
             _ if !rule.enabled => off.push(super::name(rule).to_owned()),
@@ -82,12 +82,12 @@ pub(in crate::diagnose::rules) fn way_out(facts: &Facts, address: Ipv4Addr) -> W
 }
 
 /// Whether a rule's destination is outside; `None` where it has parts that are not understood, aliases for instance.
-fn leads_out(rule: &filter::Rule, interfaces: &[Interface]) -> Option<bool> {
+fn leads_out(rule: &filter::Rule, names: &Names<'_>) -> Option<bool> {
     let side = &rule.destination;
     if side.nets.is_empty() {
         return Some(!side.negated);
     }
-    let known = |part: &String| if part == "(self)" { Some(true) } else { Some(inside(&network(part, interfaces)?)) };
+    let known = |part: &String| if part == "(self)" { Some(true) } else { Some(names.nets(part)?.iter().all(inside)) };
     let parts: Option<Vec<bool>> = side.nets.iter().map(known).collect();
     match (parts?.iter().all(|inside| *inside), side.negated) {
         (all_inside, true) => all_inside.then_some(true),
