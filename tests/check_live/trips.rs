@@ -61,10 +61,10 @@ fn root<'r>(report: &'r Report, finding: &'r Finding) -> &'r Finding {
     at
 }
 
-/// Warnings and faults that do not hang under the headline.
-fn others(report: &Report) -> Vec<&str> {
+/// Warnings and faults of other ids that do not hang under the headline.
+fn others<'r>(report: &'r Report, id: &str) -> Vec<&'r str> {
     let Some(headline) = report.headline() else { return Vec::new() };
-    let loud = report.findings.iter().filter(|f| f.severity > Severity::Info);
+    let loud = report.findings.iter().filter(|f| f.severity > Severity::Info && f.id != id);
     loud.filter(|f| root(report, f).key() != headline.key()).map(|f| f.id).collect()
 }
 
@@ -72,7 +72,7 @@ fn others(report: &Report) -> Vec<&str> {
 fn wrong(report: &Report, id: &'static str) -> Option<String> {
     let quiet = rules::rule(id).is_some_and(|rule| rule.severity == Severity::Info);
     let there = report.findings.iter().any(|f| f.id == id);
-    let others = others(report);
+    let others = others(report, id);
     match place(report, id) {
         Ok(_) if others.is_empty() => None,
         // What is only worth knowing stands where its reach puts it.

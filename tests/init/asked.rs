@@ -78,7 +78,7 @@ fn a_site_is_written_by_answering() {
     }
     answer(&mut pty, "Proxmox node id", "");
     answer(&mut pty, "how the node is reached", &transport);
-    pty.wait_for("helper version 2");
+    pty.wait_for(&format!("helper version {}", deevnet_console::backends::exit_node::helper::VERSION));
     for question in ["interface on the transit segment", "the node's address there", "the perimeter's address there"] {
         answer(&mut pty, question, "");
     }

@@ -20,6 +20,7 @@ pub static RULE: Rule = Rule {
            lacks a domain that the resolver forwards to it. It refuses the zone's names, and the resolver makes SERVFAIL of it.",
     reads: "the API's answers about the zone, its lists of zones and servers, forwards, answers on the DNS port",
     unlike: &[
+        ("server-is-recursor", "another product answers, which has none of the zones"),
         ("server-id-wrong", "404 for a server id that the API does not have"),
         ("zone-not-served", "the API has the zone, and the name server refuses it for a while"),
         ("auth-down", "nothing answers"),
@@ -30,6 +31,11 @@ pub static RULE: Rule = Rule {
 
 fn judge(facts: &Facts, out: &mut Out<'_>) {
     let of = &facts.powerdns;
+    // What a recursor does not have says nothing about the authoritative server.
+    if let Some(server) = of.servers.iter().find(|server| server.daemon == "recursor") {
+        out.unknown("which zones PowerDNS has", Some(format!("{} is a recursor", server.from)));
+        return;
+    }
     let mut gone: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for call in facts.calls.of(Api::PowerDns).filter(|c| c.http.gets(Api::PowerDns, "servers/*/zones/*")) {
         let absent = match &call.failure {
