@@ -21,6 +21,12 @@ pub static RULE: Rule = Rule {
     judge,
 };
 
+/// The VNet on which some node has learnt `ip`.
+fn learnt(facts: &Facts, ip: IpAddr) -> Option<&String> {
+    let mut lists = facts.sdn.mac_vrf.iter();
+    lists.find(|(_, list)| list.iter().any(|entry| entry.ip == Some(ip))).map(|((_, vnet), _)| vnet)
+}
+
 fn judge(facts: &Facts, out: &mut Out<'_>) {
     let hosts = facts.nodes.iter().filter_map(|(name, host)| Some((name.to_owned(), host.addresses.as_ref()?)));
     let name =
@@ -28,16 +34,10 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
     let guests = facts.guests.addresses.iter().map(|(vmid, addresses)| (name(vmid), addresses));
     for (holder, addresses) in hosts.chain(guests) {
         for address in addresses.iter().filter(|address| address.ip.is_ipv4() && !address.ip.is_loopback()) {
-            let known = |ip: IpAddr| {
-                let lists = facts.sdn.mac_vrf.iter();
-                lists
-                    .filter(|(_, list)| list.iter().any(|entry| entry.ip == Some(ip)))
-                    .map(|((node, vnet), _)| (node, vnet))
-                    .next()
-            };
+            let known = |ip: IpAddr| learnt(facts, ip);
             // A guest is told by another of its addresses, which nodes have learnt.
             let own = addresses.iter().filter(|other| other.dev == address.dev && other.ip != address.ip);
-            let Some((own, (_, vnet))) = own.filter_map(|other| Some((other, known(other.ip)?))).next() else {
+            let Some((own, vnet)) = own.filter_map(|other| Some((other, known(other.ip)?))).next() else {
                 continue;
             };
             let mut inside = facts.sdn.subnets_in_force().filter(|(_, subnet)| subnet.vnet == *vnet).peekable();
