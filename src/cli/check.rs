@@ -25,11 +25,11 @@ pub(super) fn run(global: &Global, request: &CheckArgs) -> Result<Code, Failure>
         let clients = Clients::connect(&site).await;
         collect(&site, &clients, &wanted, &Sink::new(clock::system())).await
     });
-    there(&evidence, &wanted, &site)?;
+    let known = there(&evidence, &wanted, &site)?;
     if let Some(dir) = &request.save {
         keep(&evidence, dir)?;
     }
-    let report = concerning(report(&evidence), wanted.tenant.as_deref());
+    let report = concerning(report(&evidence), wanted.tenant.as_deref(), known);
     let out = &mut std::io::stdout();
     if !request.matrix {
         return findings::show(out, &report, evidence.at(), request.output);
@@ -43,12 +43,16 @@ pub(super) fn run(global: &Global, request: &CheckArgs) -> Result<Code, Failure>
     Ok(findings::code(&report))
 }
 
-/// A name that is nobody's is a mistake of the question, where everybody is known.
+/// A name that is nobody's is a mistake of the question, where everybody is known. Whether it was found.
 ///
 /// # Errors
 /// When there is no tenant or workload of that name; the help names those there are.
-pub(super) fn there(evidence: &Evidence, wanted: &Wanted, site: &Site) -> Result<(), Failure> {
-    let Asked::Nobody { what, name, there } = asked(evidence, wanted, site) else { return Ok(()) };
+pub(super) fn there(evidence: &Evidence, wanted: &Wanted, site: &Site) -> Result<bool, Failure> {
+    let (what, name, there) = match asked(evidence, wanted, site) {
+        Asked::There => return Ok(true),
+        Asked::Unknown => return Ok(false),
+        Asked::Nobody { what, name, there } => (what, name, there),
+    };
     let of =
         wanted.tenant.iter().filter(|_| what == "workload").map(|tenant| format!(" of {tenant}")).collect::<String>();
     let near = crate::site::text::nearest(&name, there.iter().map(String::as_str));
@@ -59,13 +63,14 @@ pub(super) fn there(evidence: &Evidence, wanted: &Wanted, site: &Site) -> Result
 }
 
 fn concerns(pair: &matrix::Pair, request: &CheckArgs) -> bool {
-    request.subject.as_ref().is_none_or(|tenant| *tenant == pair.from || *tenant == pair.to)
+    let tenant = request.subject.as_ref().and_then(|subject| subject.split('/').next());
+    tenant.is_none_or(|tenant| tenant == pair.from || tenant == pair.to)
 }
 
 /// What of `report` concerns `tenant`.
-fn concerning(report: Report, tenant: Option<&str>) -> Report {
+fn concerning(report: Report, tenant: Option<&str>, known: bool) -> Report {
     let Some(tenant) = tenant else { return report };
-    let (mine, others) = report.about(tenant);
+    let (mine, others) = if known { report.about_known(tenant) } else { report.about(tenant) };
     if others > 0 {
         open::note(&format!("{} about other tenants left out", plural(others, "finding")));
     }

@@ -302,7 +302,7 @@ fn ping(world: &World, args: &[&str]) -> Output {
     // What is beyond the perimeter answers where it lets the transit network out.
     let let_out = dst == exit.transit_gateway || world.perimeter.lets_out();
     let sent =
-        exit.gateway_answers && !exit.uplink_down && !exit.conntrack_full && !(exit.mtu_blackhole && size > 1272);
+        exit.gateway_answers && !exit.uplink_down && !exit.conntrack_full && (!exit.mtu_blackhole || size <= 1272);
     let answers = !beyond || sent && let_out;
     let received = if answers { count } else { 0 };
     let loss = if answers { 0 } else { 100 };

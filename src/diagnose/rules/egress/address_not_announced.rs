@@ -21,6 +21,12 @@ pub static RULE: Rule = Rule {
     judge,
 };
 
+/// Whether `vnet`'s subnets were read, and `ip` is in none of them: nobody is to learn it there.
+fn elsewhere(facts: &Facts, vnet: &str, ip: IpAddr) -> bool {
+    let mut own = facts.sdn.subnets_in_force().filter(|(_, subnet)| subnet.vnet == vnet).peekable();
+    own.peek().is_some() && !own.any(|(_, subnet)| subnet.cidr.contains(&ip))
+}
+
 fn judge(facts: &Facts, out: &mut Out<'_>) {
     let hosts = facts.nodes.iter().filter_map(|(name, host)| Some((name.to_owned(), host.addresses.as_ref()?)));
     let name =
@@ -40,8 +46,7 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
             let Some((own, (_, vnet))) = own.filter_map(|other| Some((other, known(other.ip)?))).next() else {
                 continue;
             };
-            let mut inside = facts.sdn.subnets_in_force().filter(|(_, subnet)| subnet.vnet == *vnet).peekable();
-            if inside.peek().is_some() && !inside.any(|(_, subnet)| subnet.cidr.contains(&address.ip)) {
+            if elsewhere(facts, vnet, address.ip) {
                 continue;
             }
             if known(address.ip).is_some() {
