@@ -489,7 +489,9 @@ async fn every_recorded_answer_is_read() {
         );
         assert!(json_only * 3 < steps.len(), "too much is not read: {json_only} of {}", steps.len());
         let read: std::collections::BTreeSet<_> = kinds.keys().filter_map(|k| k.strip_prefix("typed: ")).collect();
-        for endpoint in ALL.iter().filter(|e| e.access == Access::Read) {
+        // Not among the recorded ones: known by name alone (facts/dns.md §9, and a recorded case).
+        let unrecorded = ["unbound/settings/search_acl", "unbound/diagnostics/listlocalzones"];
+        for endpoint in ALL.iter().filter(|e| e.access == Access::Read && !unrecorded.contains(&e.path)) {
             assert!(read.contains(endpoint.path), "{text}: no recorded answer was read by {}", endpoint.path);
         }
     }

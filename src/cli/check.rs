@@ -60,12 +60,16 @@ fn concerns(pair: &matrix::Pair, wanted: &Wanted) -> bool {
     wanted.tenant.as_ref().is_none_or(|tenant| *tenant == pair.from || *tenant == pair.to)
 }
 
-/// A name that is nobody's is a mistake of the question, where everybody is known.
+/// A name that is nobody's is a mistake of the question, where everybody is known. Whether it was found.
 ///
 /// # Errors
 /// When there is no tenant or workload of that name; the help names those there are.
-pub(super) fn there(evidence: &Evidence, wanted: &Wanted, site: &Site) -> Result<(), Failure> {
-    let Asked::Nobody { what, name, there } = asked(evidence, wanted, site) else { return Ok(()) };
+pub(super) fn there(evidence: &Evidence, wanted: &Wanted, site: &Site) -> Result<bool, Failure> {
+    let (what, name, there) = match asked(evidence, wanted, site) {
+        Asked::There => return Ok(true),
+        Asked::Unknown => return Ok(false),
+        Asked::Nobody { what, name, there } => (what, name, there),
+    };
     let of =
         wanted.tenant.iter().filter(|_| what == "workload").map(|tenant| format!(" of {tenant}")).collect::<String>();
     let near = crate::site::text::nearest(&name, there.iter().map(String::as_str));

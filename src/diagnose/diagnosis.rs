@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::Report;
-use super::collect::Wanted;
+use super::collect::{Asked, Wanted, asked};
 use super::evidence::{Evidence, Item};
 use super::facts::Facts;
 use super::finding::{Subject, Unknown};
@@ -60,7 +60,8 @@ impl Diagnosis {
     pub fn of(wanted: &Wanted, evidence: Evidence, open: Vec<Part>) -> Self {
         let facts = Facts::of(&evidence);
         let whole = Report::of_facts(&facts);
-        let (report, others) = concerning(wanted, &whole);
+        let known = facts.site.as_ref().is_some_and(|site| asked(&evidence, wanted, &site.value) == Asked::There);
+        let (report, others) = concerning(wanted, &whole, known);
         let verdicts = if open.is_empty() { verdicts(wanted, &whole) } else { BTreeMap::new() };
         let whole = of_tenant(whole, wanted.tenant.as_deref());
         let tenant = wanted.tenant.as_deref();
@@ -82,7 +83,7 @@ impl Diagnosis {
     #[cfg(test)]
     pub(crate) fn of_report(wanted: &Wanted, whole: Report) -> Self {
         let mut diagnosis = Self::of(wanted, Evidence::default(), Vec::new());
-        (diagnosis.report, diagnosis.others) = concerning(wanted, &whole);
+        (diagnosis.report, diagnosis.others) = concerning(wanted, &whole, false);
         diagnosis.verdicts = verdicts(wanted, &whole);
         Self { whole: of_tenant(whole, wanted.tenant.as_deref()), ..diagnosis }
     }
@@ -171,9 +172,10 @@ fn verdicts(wanted: &Wanted, whole: &Report) -> BTreeMap<String, State> {
 }
 
 /// What of `whole` the check speaks of, and of whom; and how many findings about others were left out.
-fn concerning(wanted: &Wanted, whole: &Report) -> (Report, usize) {
+fn concerning(wanted: &Wanted, whole: &Report, known: bool) -> (Report, usize) {
     let narrowed = wanted.narrowed(whole.clone());
     match &wanted.tenant {
+        Some(tenant) if known => narrowed.about_known(tenant),
         Some(tenant) => narrowed.about(tenant),
         None => (narrowed, 0),
     }

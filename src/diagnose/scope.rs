@@ -90,7 +90,20 @@ impl<'a> Scope<'a> {
     }
 }
 
+/// What is missing where nothing names a tenant.
+fn unnamed(tenant: &str) -> String {
+    format!("tenant {}", crate::text::clean(tenant))
+}
+
 impl Report {
+    /// The same of a tenant that was found: that no finding names it is no doubt.
+    #[must_use]
+    pub fn about_known(&self, tenant: &str) -> (Self, usize) {
+        let (mut report, left_out) = self.about(tenant);
+        report.unknown.retain(|unknown| unknown.missing != unnamed(tenant));
+        (report, left_out)
+    }
+
     /// What of it concerns `tenant`, what everybody shares, and the causes of both; and how many findings were left out.
     /// What cannot be told to be another tenant's stays. A tenant that nothing names is unknown, never well.
     #[must_use]
@@ -113,7 +126,7 @@ impl Report {
         let mut unknown = self.unknown.clone();
         if !scope.named {
             let why = Some("nothing that was read names it".to_owned());
-            unknown.push(Unknown { missing: format!("tenant {}", crate::text::clean(tenant)), why, ids: Vec::new() });
+            unknown.push(Unknown { missing: unnamed(tenant), why, ids: Vec::new() });
         }
         let left_out = self.findings.len() - findings.len();
         (Self { findings, passed, unknown }, left_out)
@@ -197,6 +210,7 @@ mod tests {
     #[test]
     fn a_tenant_that_nothing_names_is_unknown() {
         let (kept, _) = report(Vec::new()).about("radio");
+        assert_eq!(report(Vec::new()).about_known("radio").0.unknown.len(), 0);
         assert_eq!(kept.unknown.len(), 1, "{:?}", kept.unknown);
         assert!(kept.unknown[0].missing.contains("radio"));
     }
