@@ -84,6 +84,12 @@ impl Bench {
 
     /// A picture after now in which every source was read again or failed.
     pub async fn tried(&mut self) -> Arc<Inventory> {
+        // Once for a reading that was under way already, and once for one that began after this was called.
+        self.tried_since_now().await;
+        self.tried_since_now().await
+    }
+
+    async fn tried_since_now(&mut self) -> Arc<Inventory> {
         let now = clock()();
         self.feed.refresh(None);
         self.until("a new picture", |inv| {

@@ -84,27 +84,22 @@ impl Lists {
 
     /// Reads everything. Parts may fail on their own; the cycle fails when the guest list *and* the SDN lists did.
     pub(super) async fn read(&mut self, client: &Client, site: &Site, now: Timestamp) -> Result<(), Error> {
-        let good = std::mem::take(&mut self.alive);
-        let node = site.proxmox.node.as_str();
-        let lists = async {
-            Ok(tokio::join!(
-                client.resources(),
-                client.sdn(&SubnetsOf::None),
-                client.cluster_status(),
-                client.cluster_tasks(),
-                client.node_status(node),
-                client.staged_network(node),
-            ))
-        };
-        // The rights every time: lists hide what a token that lost a right may no longer see. First, and alone until the
-        // token proved good: a wrong one is one request a try, not ten (each 401 takes 3 s).
-        let (rights, lists) =
-            if good { tokio::try_join!(rights(client), lists)? } else { (rights(client).await?, lists.await?) };
-        self.permissions = Some(rights);
+        self.alive = false;
+        // First, and alone: a wrong token is one request a try, not ten (each 401 takes 3 s). And every time: lists hide
+        // what a token that lost a right may no longer see.
+        self.permissions = Some(rights(client).await?);
         if self.cycle.is_multiple_of(SLOW) {
             self.version = Some(client.version().await.map_err(|e| gap(&e)));
         }
-        let (resources, sdn, cluster, tasks, status, staged) = lists;
+        let node = site.proxmox.node.as_str();
+        let (resources, sdn, cluster, tasks, status, staged) = tokio::join!(
+            client.resources(),
+            client.sdn(&SubnetsOf::None),
+            client.cluster_status(),
+            client.cluster_tasks(),
+            client.node_status(node),
+            client.staged_network(node),
+        );
         let (resources, sdn) = match (resources, sdn) {
             (Err(error), Err(_)) => return Err(error),
             pair => pair,

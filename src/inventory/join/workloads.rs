@@ -91,6 +91,12 @@ fn named_like<'a>(cx: &'a Cx<'_>, vm: &Vm) -> Option<(&'a Seed, String)> {
     Some((cx.is_tenant(head)?, "its name is the tenant's".to_owned()))
 }
 
+/// A VM's name without its tenant's.
+fn short<'a>(name: &'a str, tenant: &str) -> &'a str {
+    let rest = name.strip_prefix(tenant).and_then(|rest| rest.strip_prefix('-'));
+    rest.filter(|rest| !rest.is_empty()).unwrap_or(name)
+}
+
 fn build(
     cx: &Cx<'_>,
     vm: &Vm,
@@ -104,11 +110,7 @@ fn build(
     let ordinal = seed.and(ordinal);
     let derived_address = seed.zip(ordinal).and_then(|(s, k)| plan.workload_address(s.index, k));
     let vm_name = vm.name.as_deref().map(|n| cx.text(clean(n)));
-    let short = |n: &str| {
-        let rest = n.strip_prefix(&*tenant).and_then(|rest| rest.strip_prefix('-'));
-        cx.text(rest.filter(|r| !r.is_empty()).unwrap_or(n))
-    };
-    let name = vm_name.as_deref().map_or_else(|| cx.text(vm.vmid.to_string()), short);
+    let name = vm_name.as_deref().map_or_else(|| cx.text(vm.vmid.to_string()), |n| cx.text(short(n, &tenant)));
     let field = |f: fn(&VmConfig) -> Option<&str>| -> Seen<Option<Arc<str>>> {
         config.as_ref().map_err(Clone::clone).map(|c| f(c).map(|t| cx.text(clean(t))))
     };
