@@ -12,7 +12,7 @@ mod powerdns_common;
 
 use std::sync::{Arc, Mutex};
 
-use deevnet_console::backends::http::{HttpError, Kind};
+use deevnet_console::backends::http::{HttpError, Kind, Recorder};
 use deevnet_console::backends::powerdns::model::ZoneKind;
 use deevnet_console::backends::powerdns::{Error, Name, ZoneListing, endpoints};
 use powerdns_common::{KEY, Pdns, client, shown};
@@ -70,7 +70,23 @@ async fn every_call_reads_what_is_there() {
 
     let counts = pdns.requests();
     assert_eq!(counts.by_endpoint.values().sum::<u64>(), counts.total);
-    assert_eq!(counts.by_endpoint.len(), endpoints::ALL.len(), "every endpoint was asked: {counts:?}");
+    let open = endpoints::ALL.iter().filter(|endpoint| !endpoint.secret).count();
+    assert_eq!(counts.by_endpoint.len(), open, "every endpoint without a secret was asked: {counts:?}");
+}
+
+#[tokio::test]
+async fn a_secret_is_fetched_on_request_and_heard_of_by_nobody() {
+    let Some(server) = Pdns::up("a_secret_is_fetched_on_request_and_heard_of_by_nobody") else { return };
+    server.seed("tdemo", "tdemo.mobile.deevnet.net", "129.20.10.in-addr.arpa");
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let listener = Arc::clone(&heard);
+    let pdns = server.client().recorded(Recorder::new(move |exchange| listener.lock().unwrap().push(exchange.target)));
+    let told = pdns.tsig_secret(&Name::new("TDEMO.")).await.unwrap();
+    assert_eq!((told.secret.expose(), told.algorithm.as_str()), (server.secret("tdemo").as_str(), "hmac-sha256"));
+    assert!(!format!("{told:?}").contains(&server.secret("tdemo")) && heard.lock().unwrap().is_empty());
+    let absent = pdns.tsig_secret(&Name::new("nobody")).await.unwrap_err();
+    assert!(matches!(absent, Error::KeyAbsent { .. }), "{absent:?}");
+    assert_eq!(*heard.lock().unwrap(), ["/api/v1/servers/localhost"], "whether the API is there at all");
 }
 
 #[tokio::test]
