@@ -192,13 +192,10 @@ pub(super) fn dry_run(world: &World, node: &Node, now: i64) -> Value {
     let applied = sdn.version > 0;
     let old = applied.then(|| (frr_conf(world, &sdn.running, node), interfaces(world, &sdn.running, node, version)));
     let (old_frr, old_net) = old.map(|(frr, net)| (frr, as_applied(world, net))).unwrap_or_default();
-    // What is generated merges frr.conf.local as it is now, not as it was at the last apply.
+    // What frr.conf.local does not hold is not generated again.
     let mut after = world.clone();
-    for vrf in after.exit.vrfs.values_mut() {
-        vrf.local = match vrf.local {
-            LocalStanza::Merged | LocalStanza::NotMerged => LocalStanza::Merged,
-            LocalStanza::Contested | LocalStanza::Unkept => LocalStanza::Contested,
-        };
+    for vrf in after.exit.vrfs.values_mut().filter(|vrf| vrf.local == LocalStanza::Unkept) {
+        vrf.local = LocalStanza::Contested;
     }
     let new_frr = frr_conf(&after, &sdn.configured, node);
     let new_net = interfaces(world, &sdn.configured, node, version);
