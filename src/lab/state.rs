@@ -241,6 +241,8 @@ pub enum LocalStanza {
     NotMerged,
     /// Another agent rewrote the file without this tenant.
     Contested,
+    /// In `frr.conf`, not in the file.
+    Unkept,
 }
 
 /// How one VRF deviates.

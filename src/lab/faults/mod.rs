@@ -2,6 +2,7 @@
 //! from; switching it off computes that world anew without it, so that nothing is left behind.
 
 mod boot;
+mod lint;
 mod outside;
 mod table;
 
@@ -13,7 +14,7 @@ pub use table::SPECS;
 
 /// Every fault, in the order in which several are applied.
 pub fn specs() -> impl DoubleEndedIterator<Item = &'static Spec> {
-    SPECS.iter().chain(outside::SPECS).chain(boot::SPECS)
+    SPECS.iter().chain(outside::SPECS).chain(lint::SPECS).chain(boot::SPECS)
 }
 
 /// What a fault is about, and so what may stand after its `@`.

@@ -99,7 +99,7 @@ fn frr_local(world: &World) -> String {
         String::new()
     };
     for vrf in vrfs(world) {
-        if exit.vrf(&vrf.zone).local != LocalStanza::Contested {
+        if !matches!(exit.vrf(&vrf.zone).local, LocalStanza::Contested | LocalStanza::Unkept) {
             let _ = write!(
                 out,
                 "vrf vrf_{}\n ip route 0.0.0.0/0 {} nexthop-vrf default\nexit-vrf\n",

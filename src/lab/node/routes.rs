@@ -161,7 +161,7 @@ fn vrf_table(exit: &ExitNode, vrf: &Vrf, all: &[Vrf]) -> Vec<Route> {
     let frr = exit.frr == FrrUnit::Active;
     let mut out = Vec::new();
     let default = match state.default {
-        _ if !frr || state.local != LocalStanza::Merged => None,
+        _ if !frr || !matches!(state.local, LocalStanza::Merged | LocalStanza::Unkept) => None,
         VrfDefault::Right => Some(exit.transit_gateway),
         VrfDefault::Via(gateway) => Some(gateway),
         VrfDefault::Missing => None,

@@ -137,7 +137,7 @@ fn vrf_block(out: &mut String, world: &World, tree: &Tree, node: &Node, zone: &s
             }
         }
     }
-    if node.name == world.exit.node && world.exit.vrf(zone).local == LocalStanza::Merged {
+    if node.name == world.exit.node && matches!(world.exit.vrf(zone).local, LocalStanza::Merged | LocalStanza::Unkept) {
         let _ = writeln!(out, " ip route 0.0.0.0/0 {} nexthop-vrf default", world.exit.transit_gateway);
     }
     out.push_str("exit-vrf\n!\n");
@@ -192,7 +192,12 @@ pub(super) fn dry_run(world: &World, node: &Node, now: i64) -> Value {
     let applied = sdn.version > 0;
     let old = applied.then(|| (frr_conf(world, &sdn.running, node), interfaces(world, &sdn.running, node, version)));
     let (old_frr, old_net) = old.unwrap_or_default();
-    let new_frr = frr_conf(world, &sdn.configured, node);
+    // What frr.conf.local does not hold is not generated again.
+    let mut after = world.clone();
+    for vrf in after.exit.vrfs.values_mut().filter(|vrf| vrf.local == LocalStanza::Unkept) {
+        vrf.local = LocalStanza::Contested;
+    }
+    let new_frr = frr_conf(&after, &sdn.configured, node);
     let new_net = interfaces(world, &sdn.configured, node, version);
     json!({"frr-diff": diff("/etc/frr/frr.conf", "/proc/2035/fd/9", &old_frr, &new_frr, now),
         "interfaces-diff": diff("/etc/network/interfaces.d/sdn", "/proc/2035/fd/11", &old_net, &new_net, now)})
