@@ -111,7 +111,10 @@ fn get(file: &str, path: &str, data: &Value) -> Item {
 /// What the site expects: zones, subnets, the site file.
 fn expectations() -> Vec<Item> {
     let zone = |zone: &str, vni: u32| json!({"zone": zone, "type": "evpn", "exitnodes": NODE, "vrf-vxlan": vni});
-    let subnet = |zone: &str, net: &str| json!([{"cidr": net, "zone": zone, "vnet": format!("{zone}0"), "snat": 1}]);
+    let subnet = |zone: &str, net: &str| {
+        let gateway = net.replace(".0/24", ".1");
+        json!([{"cidr": net, "zone": zone, "vnet": format!("{zone}0"), "gateway": gateway, "snat": 1}])
+    };
     vec![
         get("zones.json", "cluster/sdn/zones", &json!([zone("tdemo", 10_001), zone("eds", 10_002)])),
         get("tdemo.json", "cluster/sdn/vnets/tdemo0/subnets", &subnet("tdemo", "10.20.129.0/24")),

@@ -11,13 +11,19 @@
 
 #[path = "findings/access.rs"]
 mod access;
+#[path = "findings/border.rs"]
+mod border;
 #[path = "findings/by_hand.rs"]
 mod by_hand;
 #[path = "findings/exits.rs"]
 mod exits;
 #[path = "findings/fabric.rs"]
 mod fabric;
+#[path = "findings/lint.rs"]
+mod lint;
 #[path = "findings/names.rs"]
 mod names;
 #[path = "findings/perimeter.rs"]
 mod perimeter;
+#[path = "findings/roots.rs"]
+mod roots;

@@ -78,7 +78,10 @@ fn zones(more: &str) -> Item {
 }
 
 fn subnets(zone: &str, octet: u8) -> Item {
-    let body = format!(r#"{{"data":[{{"cidr":"10.9.{octet}.0/24","zone":"{zone}","vnet":"{zone}0","snat":1}}]}}"#);
+    let gateway = format!("10.9.{octet}.1");
+    let body = format!(
+        r#"{{"data":[{{"cidr":"10.9.{octet}.0/24","zone":"{zone}","vnet":"{zone}0","gateway":"{gateway}","snat":1}}]}}"#
+    );
     get("hv", &format!("/api2/json/cluster/sdn/vnets/{zone}0/subnets?running=1"), &body)
 }
 

@@ -8,6 +8,9 @@ const RULES: &str = "/api/firewall/filter/search_rule?show_all=1";
 const ROUTES: &str = "/api/routes/routes/searchroute";
 const GATEWAYS: &str = "/api/routes/gateway/status";
 const INTERFACES: &str = "/api/interfaces/overview/interfaces_info";
+const ZONES: &str = "/api2/json/cluster/sdn/zones?running=1";
+const VNETS: &str = "/api2/json/cluster/sdn/vnets?running=1";
+const RIGHTS: &str = "/api2/json/access/permissions";
 const SUBNETS: &str = "/api2/json/cluster/sdn/vnets/shop0/subnets?running=1";
 
 /// A rule on `interface`: (uuid, action, interface, source, destination, more).
@@ -18,6 +21,9 @@ fn rule(n: u32, action: &str, interface: &str, source: &str, destination: &str, 
         "prio_group":"400000","sort_order":"400000.{n:07}","evaluations":5000,"packets":4,"states":1{more}}}"#
     )
 }
+
+/// What pf counts, in every rule made by [`rule`].
+const COUNTED: &str = r#","evaluations":5000,"packets":4,"states":1"#;
 
 fn rules(all: &[String]) -> Item {
     get("fw", RULES, &format!(r#"{{"rows":[{}]}}"#, all.join(",")))
@@ -62,6 +68,9 @@ fn site() -> Site {
         get("hv", "/api2/json/nodes", r#"{"data":[{"node":"hv","status":"online"}]}"#),
         get("fw", "/api/core/system/status", r#"{"metadata":{},"subsystems":{}}"#),
         subnets(r#","snat":1"#),
+        get("hv", ZONES, r#"{"data":[{"zone":"shop","type":"evpn","exitnodes":"hv","vrf-vxlan":10001}]}"#),
+        get("hv", VNETS, r#"{"data":[{"vnet":"shop0","zone":"shop","tag":20010}]}"#),
+        get("hv", RIGHTS, r#"{"data":{"/":{"SDN.Audit":1}}}"#),
     ])
 }
 
@@ -89,7 +98,10 @@ fn tenants_must_not_reach_one_another_by_way_of_the_router() {
     site().with(rules(&[rule(9, "pass", "", "10.9.0.22", "10.9.129.0/24", "")])).is(&["perimeter-leak"]);
     site().with(rules(&[rule(9, "pass", "", "192.0.2.5", "10.9.129.0/24", "")])).is(&[]);
     // Off, a block, or to everywhere.
-    site().with(rules(&[leak.replace(r#""enabled":"1""#, r#""enabled":"0""#)])).is(&[]);
+    let off = leak.replace(r#""enabled":"1""#, r#""enabled":"0""#);
+    site().with(rules(&[off.replace(COUNTED, "")])).is(&[]);
+    // Off, and pf counts for it: it was not applied since.
+    site().with(rules(&[off])).is(&["rule-still-loaded"]);
     site().with(rules(&[rule(9, "block", "opt1", "10.9.0.0/24", "10.9.128.0/18", "")])).is(&[]);
     site().with(rules(&[rule(9, "pass", "opt1", "10.9.0.0/24", "any", "")])).is(&[]);
 }
@@ -106,6 +118,14 @@ fn without_interfaces_nothing_is_concluded() {
 fn a_rule_for_a_network_nobody_has() {
     site().with(rules(&[rule(3, "pass", "lan", "192.0.2.0/24", "10.9.140.7", "")])).is(&["rule-left-over"]);
     site().with(rules(&[rule(3, "pass", "lan", "192.0.2.0/24", "10.9.129.7", "")])).is(&[]);
+    // Nobody's only where all tenants are known.
+    let stale = || site().with(rules(&[rule(3, "pass", "lan", "192.0.2.0/24", "10.9.140.7", "")]));
+    for gone in [ZONES, VNETS, RIGHTS] {
+        stale().without(&format!("GET {gone}")).is_unknown("all tenants");
+    }
+    stale().with(get("hv", RIGHTS, r#"{"data":{"/sdn/zones/shop":{"SDN.Audit":1}}}"#)).is_unknown("all tenants");
+    let more = r#"{"data":[{"vnet":"shop0","zone":"shop","tag":20010},{"vnet":"shop1","zone":"shop","tag":20011}]}"#;
+    stale().with(get("hv", VNETS, more)).is_unknown("subnets of VNet shop1");
     // Outside of the tenants' route it is none of their business.
     site().with(rules(&[rule(3, "pass", "lan", "192.0.2.0/24", "10.50.0.0/24", "")])).is(&[]);
 }
@@ -253,5 +273,6 @@ fn a_site_says_which_segments_must_not_meet() {
     // Operators may reach tenants, tenants may reach what serves them.
     with("opt1", "10.20.10.0/24", "10.20.128.0/18").is(&[]);
     with("opt10", "10.20.50.0/24", "10.20.25.0/24").is(&[]);
-    with("opt10", "any", "any").is(&[]);
+    // What is meant for the internet leads to all of them as well.
+    with("opt10", "any", "any").is(&["perimeter-too-wide"]);
 }

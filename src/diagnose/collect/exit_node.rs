@@ -59,6 +59,11 @@ async fn node(
     let subjects: Vec<&&Leg> =
         mine.iter().filter(|leg| wanted.tenant.as_ref().is_none_or(|t| *t == leg.zone)).collect();
     let mut asked = questions(about, &subjects, &mine, wanted.check);
+    // What a node made of the fabric is in one reading: nothing is sent for it.
+    if wanted.check == Check::Fabric {
+        drop(sample(about, client, &[], sink).await);
+        return;
+    }
     let Ok(reading) = sample(about, client, &asked, sink).await else { return };
     let there: Vec<&Leg> = subjects.iter().map(|leg| **leg).filter(|leg| has_vrf(&reading, leg)).collect();
     let along = packets(about, internet, &there, &reading);

@@ -1,5 +1,6 @@
 //! Proxmox: rights, nodes, SDN as applied and as configured, what each node made of it.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use futures_util::future::join_all;
@@ -48,12 +49,17 @@ pub(super) async fn read(site: &Arc<Site>, clients: &Clients, sink: &Sink) -> Fa
 async fn legs(client: &Client, zones: &[Sdn<Zone>], vnets: &[Sdn<Vnet>]) -> Vec<Leg> {
     let subnets = join_all(vnets.iter().filter_map(of_vnet).map(|vnet| subnets(client, vnet))).await;
     let evpn: Vec<&Zone> = zones.iter().filter_map(Sdn::current).filter(|z| z.kind == "evpn").collect();
-    join_all(evpn.iter().flat_map(|zone| {
-        zone.exit_nodes.iter().map(move |exit| async move {
-            drop(tokio::join!(client.ip_vrf(exit, &zone.zone), client.zone_content(exit, &zone.zone)));
-        })
-    }))
-    .await;
+    let exits: BTreeSet<&String> = evpn.iter().flat_map(|zone| &zone.exit_nodes).collect();
+    let plans = join_all(exits.into_iter().map(|exit| client.dry_run(exit)));
+    let routes = join_all(evpn.iter().flat_map(|zone| {
+        zone.exit_nodes.iter().map(move |exit| async move { drop(client.ip_vrf(exit, &zone.zone).await) })
+    }));
+    // Where a zone is meant to be: an exit node that is none of its nodes too.
+    let realised = join_all(evpn.iter().flat_map(|zone| {
+        let nodes: BTreeSet<&String> = zone.nodes.iter().chain(&zone.exit_nodes).collect();
+        nodes.into_iter().map(move |node| async move { drop(client.zone_content(node, &zone.zone).await) })
+    }));
+    drop(tokio::join!(plans, routes, realised));
     let leg = |subnet: &Subnet| {
         let vnet = vnets.iter().filter_map(of_vnet).find(|v| v.vnet == subnet.vnet)?;
         let zone = evpn.iter().find(|z| z.zone == vnet.zone)?;

@@ -60,6 +60,7 @@ async fn resolver(client: &Client) {
 
 async fn whole(client: &Client) {
     drop(client.system_status().await);
+    drop(client.uptime().await);
     drop(client.rules().await);
     drop(client.aliases().await);
     drop(client.static_routes().await);

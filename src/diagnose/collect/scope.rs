@@ -81,7 +81,7 @@ impl Check {
 
     /// Whether the exit nodes are read.
     pub(super) const fn nodes(self) -> bool {
-        matches!(self, Self::Access | Self::Egress | Self::Isolation | Self::All)
+        matches!(self, Self::Access | Self::Fabric | Self::Egress | Self::Isolation | Self::All)
     }
 
     /// Whether machines are read one by one: names of theirs are compared with what they are given.

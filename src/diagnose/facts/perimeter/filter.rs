@@ -39,8 +39,18 @@ pub struct Rule {
     pub action: String,
     /// The first match decides.
     pub quick: bool,
-    /// Interfaces; empty = all.
+    /// Interfaces or groups of them; empty = all.
     pub interfaces: Vec<String>,
+    /// All interfaces but those.
+    pub elsewhere: bool,
+    /// It means IPv6 alone.
+    pub only_v6: bool,
+    /// It means IPv4 alone.
+    pub only_v4: bool,
+    /// It also asks for something that is not told here: a kind of ICMP, flags, a schedule, a mark, a limit.
+    pub narrowed: bool,
+    /// What it passes is sent to this gateway, whatever the routes say.
+    pub gateway: Option<String>,
     /// `in`, `out`, `any`.
     pub direction: String,
     /// Lower case; `any`.
@@ -73,6 +83,10 @@ pub struct Hits {
 /// A rule of source NAT.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NatRule {
+    /// Its uuid.
+    pub uuid: String,
+    /// Whatever somebody wrote; for people.
+    pub description: String,
     /// Made by OPNsense.
     pub automatic: bool,
     /// Switched on.
@@ -148,6 +162,33 @@ fn order(row: &Row) -> Option<(u64, u64)> {
     Some((group.parse().ok()?, place.parse().ok()?))
 }
 
+/// Fields that make a rule match less than its sides say.
+const NARROWING: [&str; 14] = [
+    "icmptype",
+    "icmp6type",
+    "icmp6-type",
+    "tcpflags1",
+    "tcpflags2",
+    "sched",
+    "tagged",
+    "tos",
+    "prio",
+    "os",
+    "max",
+    "max-src-conn",
+    "max-src-states",
+    "max-src-nodes",
+];
+
+/// Whether a rule means this family alone: `inet`, `IPv4`, `inet6`, `IPv6`; `inet46` and what is not told mean both.
+fn family(row: &Row, which: char) -> bool {
+    let said = text(row, "ipprotocol").unwrap_or_default().to_ascii_lowercase();
+    match which {
+        '6' => matches!(said.as_str(), "inet6" | "ipv6"),
+        _ => matches!(said.as_str(), "inet" | "ipv4"),
+    }
+}
+
 fn rule(row: &Row) -> Rule {
     let word = |key: &str, default: &str| text(row, key).map_or_else(|| default.to_owned(), |w| w.to_ascii_lowercase());
     let automatic = truth(row, "is_automatic").unwrap_or(false);
@@ -159,6 +200,11 @@ fn rule(row: &Row) -> Rule {
         action: word("action", "pass"),
         quick: truth(row, "quick").unwrap_or(true),
         interfaces: list(row, "interface"),
+        elsewhere: truth(row, "interfacenot").unwrap_or(false),
+        only_v6: family(row, '6'),
+        only_v4: family(row, '4'),
+        narrowed: NARROWING.iter().any(|key| text(row, key).is_some_and(|value| !value.is_empty())),
+        gateway: text(row, "gateway").filter(|gateway| !gateway.is_empty()),
         direction: word("direction", "in"),
         protocol: word("protocol", "any"),
         source: side(row, "source"),
@@ -194,6 +240,8 @@ fn rules(item: &Item, facts: &mut Facts) -> Taken {
 
 fn nat(item: &Item, facts: &mut Facts) -> Taken {
     let rule = |row: &Row| NatRule {
+        uuid: text(row, "uuid").unwrap_or_default(),
+        description: text(row, "description").unwrap_or_default(),
         automatic: truth(row, "is_automatic").unwrap_or(false),
         enabled: truth(row, "enabled").unwrap_or(true),
         exempts: truth(row, "nonat").unwrap_or(false),

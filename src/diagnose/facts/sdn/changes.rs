@@ -147,7 +147,7 @@ fn pending(item: &Item, facts: &mut Facts) -> Taken {
     Taken::NotMine
 }
 
-fn changes(row: &Map<String, Value>) -> Vec<Change> {
+pub(super) fn changes(row: &Map<String, Value>) -> Vec<Change> {
     let Some(waiting) = row.get("pending").and_then(Value::as_object) else { return Vec::new() };
     let change = |field: &String| {
         let new = text(waiting, field).filter(|value| value != "deleted");

@@ -9,13 +9,16 @@ use super::{Facts, Reader, Sourced, Taken, json};
 use crate::diagnose::evidence::{Api, Http, Item};
 
 /// Readers of this area.
-pub(super) const READERS: &[&[Reader]] = &[&[zones, subnets, ip_vrf], changes::READERS, nodes::READERS];
+pub(super) const READERS: &[&[Reader]] =
+    &[&[zones, subnets, ip_vrf], changes::READERS, nodes::READERS, underlay::READERS];
 
 mod changes;
 mod nodes;
+mod underlay;
 
 pub use changes::{Change, DryRun, Pending, RenderedSnat, Vnet, Write};
 pub use nodes::{Content, MacEntry};
+pub use underlay::{Controller, Fabric, FabricNode, Fabrics};
 
 /// Which state of the configuration a list shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -113,6 +116,10 @@ pub struct Sdn {
     pub mac_vrf: BTreeMap<(String, String), Sourced<Vec<MacEntry>>>,
     /// Subnets by view and VNet.
     pub subnets: BTreeMap<(View, String), Sourced<Vec<Subnet>>>,
+    /// Controllers by view.
+    pub controllers: BTreeMap<View, Sourced<Vec<Controller>>>,
+    /// Fabrics and their members by view.
+    pub fabrics: BTreeMap<View, Sourced<Fabrics>>,
     /// Routes by node and zone.
     pub ip_vrf: BTreeMap<(String, String), Sourced<Vec<VrfRoute>>>,
 }
@@ -128,6 +135,18 @@ impl Sdn {
     #[must_use]
     pub fn vnets_in_force(&self) -> Option<&Sourced<Vec<Vnet>>> {
         [View::Running, View::Configured, View::Pending].iter().find_map(|view| self.vnets.get(view))
+    }
+
+    /// Controllers as far as possible as applied.
+    #[must_use]
+    pub fn controllers_in_force(&self) -> Option<&Sourced<Vec<Controller>>> {
+        underlay::best(&self.controllers)
+    }
+
+    /// Fabrics as far as possible as applied.
+    #[must_use]
+    pub fn fabrics_in_force(&self) -> Option<&Sourced<Fabrics>> {
+        underlay::best(&self.fabrics)
     }
 
     /// Subnets, each VNet's as far as possible as applied.

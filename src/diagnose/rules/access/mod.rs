@@ -65,7 +65,7 @@ fn unread(call: &Call) -> String {
 }
 
 /// An interface as a subject.
-fn source(api: Api) -> Subject {
+pub(super) fn source(api: Api) -> Subject {
     Subject::new("source", api.words())
 }
 

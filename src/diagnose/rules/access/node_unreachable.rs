@@ -23,7 +23,15 @@ pub static RULE: Rule = Rule {
         ("no-quorum", "too few nodes are left to change anything"),
         ("workload-stopped", "the guest's node answers and says that it is stopped"),
     ],
-    explains: &[],
+    explains: &[
+        "exit-node-unreachable",
+        "apply-partial",
+        "node-lags",
+        "vnet-not-on-node",
+        "gateway-down",
+        "agent-silent",
+        "workload-down",
+    ],
     judge,
 };
 

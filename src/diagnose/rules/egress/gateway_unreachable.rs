@@ -2,8 +2,11 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 
+use super::super::access::{dead, source};
 use super::super::exits::{Exit, exits};
 use super::super::{Out, Rule};
+use super::uplink_down;
+use crate::diagnose::evidence::Api;
 use crate::diagnose::facts::Facts;
 use crate::diagnose::finding::{Layer, Severity};
 
@@ -52,8 +55,12 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
             (false, _) | (_, Some(true)) => out.pass(exit.subject()),
             (true, _) => {
                 let title = format!("The transit gateway {gateway} does not answer {} on {transit}.", exit.name);
+                // A router that answers nobody is one cause; without a carrier that is another rule's to say.
+                let dead = uplink_down::is_down(&exit) == Some(false) && dead(facts).contains_key(&Api::Opnsense);
+                let cause = dead.then(|| ("source-unreachable", source(Api::Opnsense)));
                 let mut finding = out
                     .finding(exit.subject(), title)
+                    .caused_by(cause)
                     .fact("neighbour", exit.at(gateway), last.join(" "))
                     .affects(exit.zones())
                     .from(last)

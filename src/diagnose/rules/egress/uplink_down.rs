@@ -1,6 +1,6 @@
 //! The transit interface has no carrier.
 
-use super::super::exits::exits;
+use super::super::exits::{Exit, exits};
 use super::super::{Out, Rule};
 use crate::diagnose::facts::Facts;
 use crate::diagnose::finding::{Layer, Severity};
@@ -14,12 +14,26 @@ pub static RULE: Rule = Rule {
            answering, and everything beyond is out of reach: one cause, whatever else is seen.",
     reads: "state and flags of the transit interface, the site file",
     unlike: &[("gateway-unreachable", "the link is up and the gateway does not answer")],
-    explains: &["vrf-default-missing", "management-leak", "gateway-unreachable", "perimeter-drop", "transit-mtu"],
+    explains: &[
+        "vrf-default-missing",
+        "management-leak",
+        "gateway-unreachable",
+        "perimeter-drop",
+        "transit-mtu",
+        "gateway-down",
+    ],
     judge,
 };
 
 /// States in which nothing passes.
 const DOWN: [&str; 4] = ["DOWN", "LOWERLAYERDOWN", "NOTPRESENT", "DORMANT"];
+
+/// Whether the transit interface of `exit` has no carrier; `None` where its link was not read.
+pub(super) fn is_down(exit: &Exit<'_>) -> Option<bool> {
+    let link = exit.node.link(exit.transit()?)?;
+    let state = link.state.as_ref()?;
+    Some(DOWN.contains(&state.as_str()) || link.flags.iter().any(|flag| flag == "NO-CARRIER"))
+}
 
 fn judge(facts: &Facts, out: &mut Out<'_>) {
     for exit in exits(facts) {
@@ -36,7 +50,7 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
             continue;
         };
         let Some(state) = &link.state else { continue };
-        if !DOWN.contains(&state.as_str()) && !link.flags.iter().any(|flag| flag == "NO-CARRIER") {
+        if is_down(&exit) != Some(true) {
             out.pass(exit.subject());
             continue;
         }

@@ -1,14 +1,42 @@
 //! Zones, VNets, subnets, controllers, and what nodes made of them.
 
 mod apply_partial;
+mod controller_no_vtep;
+mod controller_off_plan;
+mod controller_peer_strange;
+mod exit_outside_zone;
+mod exit_primary_outside;
+mod frr_apply_erases;
+mod frr_default_unkept;
+mod frr_unsaved;
+mod gateway_off_plan;
 mod list_filtered;
+mod local_routing_on;
 mod node_lags;
+mod node_stranger;
+mod plan;
 mod routing_packages_missing;
+mod rt_import_foreign;
+mod rt_import_idle;
 mod sdn_no_effect;
 mod sdn_pending;
+mod snat_without_gateway;
+mod subnet_not_unique;
+mod subnet_off_plan;
+mod subnet_on_site_net;
 mod subnet_overlap;
+mod subnet_overlap_inside;
+mod subnet_snat_off;
+mod tag_off_plan;
 mod vnet_missing;
+mod vnet_name_clash;
+mod vnet_not_on_node;
 mod vni_collision;
+mod vni_shared;
+mod zone_mtu;
+mod zone_name_reserved;
+mod zone_not_evpn;
+mod zone_unexplained;
 
 use super::Rule;
 
@@ -23,4 +51,31 @@ pub(super) static RULES: &[&Rule] = &[
     &vnet_missing::RULE,
     &vni_collision::RULE,
     &subnet_overlap::RULE,
+    &node_stranger::RULE,
+    &exit_outside_zone::RULE,
+    &exit_primary_outside::RULE,
+    &controller_no_vtep::RULE,
+    &controller_peer_strange::RULE,
+    &controller_off_plan::RULE,
+    &zone_unexplained::RULE,
+    &zone_not_evpn::RULE,
+    &zone_name_reserved::RULE,
+    &tag_off_plan::RULE,
+    &vni_shared::RULE,
+    &vnet_name_clash::RULE,
+    &vnet_not_on_node::RULE,
+    &subnet_off_plan::RULE,
+    &snat_without_gateway::RULE,
+    &gateway_off_plan::RULE,
+    &subnet_snat_off::RULE,
+    &subnet_overlap_inside::RULE,
+    &subnet_not_unique::RULE,
+    &subnet_on_site_net::RULE,
+    &rt_import_foreign::RULE,
+    &rt_import_idle::RULE,
+    &local_routing_on::RULE,
+    &zone_mtu::RULE,
+    &frr_default_unkept::RULE,
+    &frr_apply_erases::RULE,
+    &frr_unsaved::RULE,
 ];

@@ -36,10 +36,14 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
         let name = &gateway.name;
         let why = if forced { "forced down" } else { "its next hop is not there" };
         let by_it = facts.perimeter.routes.iter().flat_map(|all| all.value.iter()).filter(|r| r.gateway == *name);
+        // The exit node behind it: where that one is gone or without its uplink, this is a consequence.
+        let exits = facts.site.iter().flat_map(|site| &site.value.exit_nodes);
+        let behind = exits.filter(|exit| !forced && gateway.address == Some(exit.transit_address.into()));
         let mut finding = out
             .finding(Subject::new("source", name), format!("Gateway {name} is down: {why}."))
             .fact("gateway.status", name, &gateway.status)
             .affects(by_it.map(|route| route.network.to_string()))
+            .affects(behind.map(|exit| &exit.name))
             .from(gateways)
             .next("check-gateway", 0, format!("look at the next hop of {name}"));
         if forced {

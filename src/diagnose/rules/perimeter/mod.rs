@@ -1,31 +1,44 @@
 //! Rules, translation and routes of OPNsense.
 
+mod alias_left_over;
 mod asymmetric_path;
+mod forward_left_over;
 mod gateway_down;
 mod monitor_silent;
+mod names;
+mod nat_left_over;
 mod nat_missing_for_routed;
+mod nat_missing_for_transit;
 mod perimeter_leak;
+mod perimeter_too_wide;
+mod route_left_over;
 mod route_missing;
+mod route_per_tenant;
+mod route_wrong_gateway;
+mod rule_hand_made;
 mod rule_left_over;
 mod rule_never_hit;
 mod rule_shadowed;
+mod rule_still_loaded;
 mod ruleset_not_loaded;
+mod tenants;
 
 use std::net::IpAddr;
-
-use ipnet::IpNet;
 
 use super::{Out, Rule};
 use crate::diagnose::evidence::Api;
 use crate::diagnose::facts::Facts;
 use crate::diagnose::facts::perimeter::filter;
 use crate::diagnose::facts::perimeter::routing::Interface;
+use crate::diagnose::finding::Subject;
 
 /// Rules of this layer, those first whose faults explain others.
 pub(super) static RULES: &[&Rule] = &[
     &ruleset_not_loaded::RULE,
     &rule_shadowed::RULE,
     &perimeter_leak::RULE,
+    &perimeter_too_wide::RULE,
+    &nat_missing_for_transit::RULE,
     &nat_missing_for_routed::RULE,
     &route_missing::RULE,
     &gateway_down::RULE,
@@ -33,6 +46,14 @@ pub(super) static RULES: &[&Rule] = &[
     &asymmetric_path::RULE,
     &rule_left_over::RULE,
     &rule_never_hit::RULE,
+    &route_left_over::RULE,
+    &alias_left_over::RULE,
+    &nat_left_over::RULE,
+    &forward_left_over::RULE,
+    &route_per_tenant::RULE,
+    &route_wrong_gateway::RULE,
+    &rule_still_loaded::RULE,
+    &rule_hand_made::RULE,
 ];
 
 /// Where interfaces are read.
@@ -67,33 +88,12 @@ fn interface_of(interfaces: &[Interface], address: IpAddr) -> Option<&Interface>
     interfaces.iter().find(|i| i.net.is_some_and(|net| net.contains(&address)))
 }
 
-/// What part of a rule's side is: a network, an interface's network, or the name of something not seen here.
-fn network(part: &str, interfaces: &[Interface]) -> Option<IpNet> {
-    let of_interface = || {
-        let own =
-            interfaces.iter().find(|i| i.id.eq_ignore_ascii_case(part) || i.description.eq_ignore_ascii_case(part));
-        own.and_then(|i| i.net).map(|net| net.trunc())
-    };
-    part.parse::<IpNet>().ok().or_else(|| part.parse::<IpAddr>().ok().map(IpNet::from)).or_else(of_interface)
-}
-
-/// Whether `net` lies within `side`; `None` = the side has parts that are not understood, aliases for instance.
-fn holds(side: &filter::Side, net: &IpNet, interfaces: &[Interface]) -> Option<bool> {
-    if side.nets.is_empty() {
-        return Some(!side.negated);
-    }
-    let parts: Vec<Option<IpNet>> = side.nets.iter().map(|part| network(part, interfaces)).collect();
-    let within = parts.iter().flatten().any(|part| part.contains(net));
-    match (within, side.negated) {
-        (true, negated) => Some(!negated),
-        (false, _) if parts.iter().any(Option::is_none) => None,
-        (false, false) => Some(false),
-        // All but these: they may still overlap.
-        (false, true) => Some(!parts.iter().flatten().any(|part| net.contains(part))),
-    }
-}
-
 /// What a rule is called: what somebody wrote, or its label.
 fn name(rule: &filter::Rule) -> &str {
     if rule.description.is_empty() { &rule.uuid } else { &rule.description }
+}
+
+/// A rule as a subject: by its label, else by what somebody wrote.
+fn subject(rule: &filter::Rule) -> Subject {
+    Subject::new("rule", if rule.uuid.is_empty() { name(rule) } else { &rule.uuid })
 }

@@ -3,7 +3,8 @@
 use ipnet::IpNet;
 
 use super::super::{Out, Rule};
-use super::{holds, interfaces};
+use super::interfaces;
+use super::names::Names;
 use crate::diagnose::evidence::Api;
 use crate::diagnose::facts::Facts;
 use crate::diagnose::facts::perimeter::filter::NatRule;
@@ -15,7 +16,7 @@ pub static RULE: Rule = Rule {
     id: "nat-missing-for-routed",
     layer: Layer::Perimeter,
     severity: Severity::Fault,
-    says: "A tenant's subnet is not translated at the exit node, and the router translates only networks it is attached to: \
+    says: "A tenant's subnet is not translated at the exit node, or its own sources arrive all the same, and the router translates only networks it is attached to: \
            automatic rules never cover networks behind a static route. Packets leave with private sources, and no answer \
            finds its way back.",
     reads: "SNAT of the subnets, rules of source NAT, interfaces, static routes, states on the way out",
@@ -29,9 +30,9 @@ pub static RULE: Rule = Rule {
 };
 
 /// Whether a rule of `nat` translates `net`; `None` = one of them is not understood.
-fn covered(nat: &[NatRule], net: &IpNet, interfaces: &[Interface]) -> Option<bool> {
+pub(super) fn covered(nat: &[NatRule], net: &IpNet, names: &Names<'_>) -> Option<bool> {
     let rules = nat.iter().filter(|rule| rule.enabled && !rule.exempts && rule.port.is_none());
-    let held: Vec<Option<bool>> = rules.map(|rule| holds(&rule.source, net, interfaces)).collect();
+    let held: Vec<Option<bool>> = rules.map(|rule| names.holds(&rule.source, net)).collect();
     if held.contains(&Some(true)) {
         return Some(true);
     }
@@ -57,20 +58,22 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
         return;
     };
     let Some(interfaces) = interfaces(facts, out) else { return };
+    let names = Names::new(facts, interfaces);
     for (read, subnet) in subnets {
         let shown = subnet.cidr.to_string();
-        if subnet.snat {
+        // What the exit node is asked to translate is the router's business only where its own sources arrive.
+        if subnet.snat && !arrives(facts, &subnet.cidr) {
             out.pass(Subject::new("subnet", &shown));
             continue;
         }
-        match covered(nat, &subnet.cidr, interfaces) {
+        match covered(nat, &subnet.cidr, &names) {
             Some(true) => out.pass(Subject::new("subnet", &shown)),
             None => out.unknown(format!("which sources the rules of source NAT mean for {shown}"), None),
             Some(false) => {
                 let automatic = nat.iter().all(|rule| rule.automatic);
                 let mut finding = out
                     .finding(Subject::new("subnet", &shown), format!("Nobody translates {shown} on its way out."))
-                    .fact("subnet.snat", &shown, "off")
+                    .fact("subnet.snat", &shown, if subnet.snat { "on, and its own sources arrive" } else { "off" })
                     .fact("nat.rules", "source NAT", if automatic { "automatic: attached networks" } else { "others" })
                     .fact("nat.covers", &shown, "no")
                     .affects([&shown, &subnet.zone])
@@ -93,6 +96,12 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
             }
         }
     }
+}
+
+/// Whether states show packets of `net` that came in with their own sources.
+fn arrives(facts: &Facts, net: &IpNet) -> bool {
+    let states = facts.perimeter.states.iter().flat_map(|all| all.iter());
+    states.filter(|state| state.direction == "in").any(|state| state.source.is_some_and(|source| net.contains(&source)))
 }
 
 /// What states show of it.

@@ -3,12 +3,13 @@
 use ipnet::IpNet;
 
 use super::super::{Out, Rule};
-use super::{holds, interfaces, name, network};
+use super::names::Names;
+use super::{interfaces, name};
 use crate::diagnose::evidence::Api;
 use crate::diagnose::facts::Facts;
 use crate::diagnose::facts::perimeter::filter;
 use crate::diagnose::facts::perimeter::routing::Interface;
-use crate::diagnose::finding::{Layer, Severity, Subject};
+use crate::diagnose::finding::{Layer, Severity};
 
 /// The rule.
 pub static RULE: Rule = Rule {
@@ -18,8 +19,9 @@ pub static RULE: Rule = Rule {
     says: "A rule passes what must not pass: from the segment by which tenants arrive back into the tenants' networks, so \
            that one tenant reaches another by way of the router; and, where the site says which networks are which, from \
            segments of devices, guests and storage to tenants, or from tenants to management, operators and storage.",
-    reads: "filter rules, interfaces, static routes and the gateways' segment, the tenants' subnets, the site",
+    reads: "filter rules, aliases, interfaces, static routes and the gateways' segment, the tenants' subnets, the site",
     unlike: &[
+        ("perimeter-too-wide", "the rule is meant for the internet and names no network"),
         ("inter-tenant-leak", "the tenants meet on the exit node, not at the router"),
         ("rule-left-over", "the network the rule names is nobody's"),
     ],
@@ -33,10 +35,10 @@ const NOT_TO_TENANTS: [&str; 4] = ["iot", "iotvendor", "guest", "storage"];
 const NOT_FROM_TENANTS: [&str; 4] = ["management", "mgmt", "trusted", "storage"];
 
 /// What must not reach what.
-struct Ban<'a> {
-    from: &'a Interface,
-    to: Vec<IpNet>,
-    words: String,
+pub(super) struct Ban<'a> {
+    pub(super) from: &'a Interface,
+    pub(super) to: Vec<IpNet>,
+    pub(super) words: String,
 }
 
 /// Letters and digits in lower case: `IOT-Vendor` is `iotvendor`.
@@ -81,28 +83,51 @@ fn bans<'a>(facts: &Facts, transit: &'a Interface, tenants: &[IpNet], interfaces
     all
 }
 
-fn judge(facts: &Facts, out: &mut Out<'_>) {
-    let Some(rules) = &facts.perimeter.rules else { return };
+/// Whether a rule lets something in that another rule may have to say no to.
+pub(super) fn lets_in(rule: &filter::Rule) -> bool {
+    rule.enabled && !rule.automatic && !rule.only_v6 && rule.action == "pass" && rule.direction != "out"
+}
+
+/// What must not reach what here, and the tenants' networks; says what is missing where that cannot be told. `None` also
+/// where nothing of the tenants or of the router's routes was read: then it is not the question.
+pub(super) fn policy<'a>(facts: &'a Facts, out: &mut Out<'_>) -> Option<(Vec<Ban<'a>>, Vec<IpNet>, Names<'a>)> {
+    let rules = facts.perimeter.rules.as_ref()?;
     let mut tenants: Vec<IpNet> = facts.sdn.subnets.values().flat_map(|all| all.value.iter().map(|s| s.cidr)).collect();
-    tenants.extend(facts.site.as_ref().map(|site| IpNet::from(site.numbering.overlay)));
+    tenants.extend(facts.site.as_ref().map(|site| IpNet::from(site.value.numbering.overlay)));
     if tenants.is_empty() || (facts.site.is_none() && facts.perimeter.routes.is_none()) {
-        return;
+        return None;
     }
-    let Some(interfaces) = interfaces(facts, out) else { return };
+    let interfaces = interfaces(facts, out)?;
+    // OPNsense always has rules of its own: a list without any was not read, and a policy compared with it is none.
+    if rules.is_empty() {
+        let why = facts.calls.why(Api::Opnsense, super::RULES_LISTED);
+        out.unknown("the filter rules of the router", why.or_else(|| Some("the router listed none".to_owned())));
+        return None;
+    }
     let Some(transit) = transit(facts, &tenants, interfaces) else {
         let why = facts.calls.why(Api::Opnsense, "routes/gateway/status");
         out.unknown("the segment by which tenants arrive", why);
-        return;
+        return None;
     };
-    let bans = bans(facts, transit, &tenants, interfaces);
-    let lets_in = |r: &&filter::Rule| r.enabled && !r.automatic && r.action == "pass" && r.direction != "out";
-    for rule in rules.iter().filter(lets_in) {
+    Some((bans(facts, transit, &tenants, interfaces), tenants, Names::new(facts, interfaces)))
+}
+
+fn judge(facts: &Facts, out: &mut Out<'_>) {
+    let (Some((bans, tenants, names)), Some(rules)) = (policy(facts, out), &facts.perimeter.rules) else { return };
+    for rule in rules.iter().filter(|rule| lets_in(rule)) {
         for ban in &bans {
-            let Some(net) = leaks(rule, ban, &tenants, interfaces) else { continue };
             let own = name(rule);
+            let net = match leaks(rule, ban, &tenants, &names) {
+                Ok(Some(net)) => net,
+                Ok(None) => continue,
+                Err(what) => {
+                    out.unknown(format!("what {what} means in {own}"), facts.calls.why(Api::Opnsense, ALIASES));
+                    continue;
+                }
+            };
             let finding = out
                 .finding(
-                    Subject::new("rule", if rule.uuid.is_empty() { own } else { &rule.uuid }),
+                    super::subject(rule),
                     format!("{own} lets {} reach {net}, which must not be.", ban.from.description),
                 )
                 .fact("rule.passes", own, &ban.words)
@@ -114,34 +139,67 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
     }
 }
 
-/// The network that `rule` opens against `ban`. A rule to everywhere is meant for the internet, and is judged where it
-/// names a banned network, or a wider one, by itself.
-fn leaks(rule: &filter::Rule, ban: &Ban<'_>, tenants: &[IpNet], interfaces: &[Interface]) -> Option<IpNet> {
-    let on = rule.interfaces.is_empty() || rule.interfaces.contains(&ban.from.id);
-    if !on || rule.destination.nets.is_empty() || rule.destination.negated {
-        return None;
+/// Where aliases are read.
+pub(super) const ALIASES: &str = "firewall/alias/searchitem";
+
+/// The network that `rule` opens against `ban`. A rule to everywhere is meant for the internet: it is another rule's. The
+/// error is the name of what decides and is not understood.
+fn leaks(rule: &filter::Rule, ban: &Ban<'_>, tenants: &[IpNet], names: &Names<'_>) -> Result<Option<IpNet>, String> {
+    if rule.destination.nets.is_empty() || rule.destination.negated {
+        return Ok(None);
     }
-    let part = |part: &String| network(part, interfaces);
-    if !comes_from(rule, ban, tenants, interfaces) {
-        return None;
+    let from = comes_from(rule, ban, tenants, names);
+    if from == Ok(false) {
+        return Ok(None);
     }
-    let mut to = rule.destination.nets.iter().filter_map(part).filter(|part| part.prefix_len() > 0);
-    to.find(|part| ban.to.iter().any(|net| part.contains(net) || net.contains(part)))
+    let parts: Vec<Option<Vec<IpNet>>> = rule.destination.nets.iter().map(|part| names.nets(part)).collect();
+    let banned = |part: &&IpNet| ban.to.iter().any(|net| part.contains(net) || net.contains(*part));
+    let hit = parts.iter().flatten().flatten().filter(|part| part.prefix_len() > 0).find(banned);
+    match (hit, from) {
+        (Some(net), Ok(_)) => Ok(Some(*net)),
+        (Some(_), Err(what)) => Err(what),
+        (None, _) => {
+            let unclear = rule.destination.nets.iter().zip(&parts).find(|(_, nets)| nets.is_none());
+            unclear.map_or(Ok(None), |(part, _)| Err(part.clone()))
+        }
+    }
 }
 
-/// Whether packets of the banned segment meet the rule: on its own interface with any source, with a source that holds
-/// the segment, or with one that is part of it or, there, a tenant's own.
-fn comes_from(rule: &filter::Rule, ban: &Ban<'_>, tenants: &[IpNet], interfaces: &[Interface]) -> bool {
-    let own = rule.interfaces.contains(&ban.from.id);
-    if rule.source.nets.is_empty() {
-        return own;
-    }
+/// Whether packets of the banned segment meet the rule: where it stands on their interface with any source, or with one that
+/// holds the segment, is part of it or, there, a tenant's own. The error is the name of what is not understood.
+pub(super) fn comes_from(
+    rule: &filter::Rule,
+    ban: &Ban<'_>,
+    tenants: &[IpNet],
+    names: &Names<'_>,
+) -> Result<bool, String> {
     let segment = ban.from.net.map(|net| net.trunc());
-    if segment.is_some_and(|net| holds(&rule.source, &net, interfaces) == Some(true)) {
-        return true;
-    }
-    let theirs = |source: IpNet| {
-        segment.is_some_and(|net| net.contains(&source)) || (own && tenants.iter().any(|net| net.contains(&source)))
+    let sends = || -> Result<bool, String> {
+        if rule.source.nets.is_empty() {
+            return Ok(!rule.source.negated);
+        }
+        let holds = segment.map(|net| names.holds(&rule.source, &net));
+        if holds == Some(Some(true)) {
+            return Ok(true);
+        }
+        let own = rule.interfaces.iter().any(|name| names.interface(name).is_some_and(|i| i.id == ban.from.id));
+        let theirs = |source: &IpNet| {
+            segment.is_some_and(|net| net.contains(source)) || (own && tenants.iter().any(|net| net.contains(source)))
+        };
+        let mut unclear = None;
+        for part in rule.source.nets.iter().filter(|_| !rule.source.negated) {
+            match names.nets(part) {
+                Some(nets) if nets.iter().any(theirs) => return Ok(true),
+                Some(_) => {}
+                None => unclear = Some(part.clone()),
+            }
+        }
+        unclear.map_or(Ok(false), Err)
     };
-    !rule.source.negated && rule.source.nets.iter().filter_map(|part| network(part, interfaces)).any(theirs)
+    match names.stands_on(rule, ban.from) {
+        Some(false) => Ok(false),
+        Some(true) => sends(),
+        None if sends() == Ok(false) => Ok(false),
+        None => Err(rule.interfaces.join(", ")),
+    }
 }
