@@ -85,17 +85,18 @@ fn all() -> Vec<Broken> {
             breaks: only(&format!("{ip}, /usr/sbin/iptables-nft-save, /usr/bin/vtysh, /usr/bin/cat")),
             mends: as_before(),
             unknown: &["perimeter-drop"],
-            passed: &["snat-missing", "gateway-unreachable", "return-route-missing"],
-            why: "password is required",
+            passed: &["gateway-unreachable", "return-route-missing"],
+            why: "conntrack -L",
             ..NOTHING
         },
         Broken {
             name: "the helper is killed while it reads",
             on: &["snat-missing"],
-            // Both ends of it: the one that sudo started, and the shell that waits for it.
+            // Both ends of it: the one that sudo started, and the shell that waits for it. Twice, since a connection that
+            // was lost is tried once more.
             beside: Some(
-                "until p=$(pgrep -f '^/bin/sh /usr/local/sbin/deevnet-exit-node read'); do sleep .05; done; \
-                 kill -9 $p $(pgrep -u ops -x sh)",
+                "for try in 1 2; do until p=$(pgrep -f '^/bin/sh /usr/local/sbin/deevnet-exit-node read'); do sleep .05; done; \
+                 kill -9 $p $(pgrep -u ops -x sh); while pgrep -u ops -x sh; do sleep .05; done; done",
             ),
             causes: &["exit-node-unreachable"],
             unknown: OF_READING,
@@ -106,8 +107,8 @@ fn all() -> Vec<Broken> {
             name: "the helper is killed while it probes",
             on: &["core-drop"],
             beside: Some(
-                "until p=$(pgrep -f '^/bin/sh /usr/local/sbin/deevnet-exit-node probe'); do sleep .05; done; \
-                 kill -9 $p $(pgrep -u ops -x sh)",
+                "for try in 1 2; do until p=$(pgrep -f '^/bin/sh /usr/local/sbin/deevnet-exit-node probe'); do sleep .05; done; \
+                 kill -9 $p $(pgrep -u ops -x sh); while pgrep -u ops -x sh; do sleep .05; done; done",
             ),
             unknown: &["perimeter-drop", "transit-mtu", "workload-down"],
             passed: &["snat-missing", "transit-forwarding-off", "return-route-missing"],
@@ -137,6 +138,7 @@ pub async fn readings(bench: &Bench) -> Vec<String> {
         let of_it = one(bench, &broken).await;
         let verdict = if of_it.is_empty() { "right" } else { "WRONG" };
         eprintln!("check_vm: {verdict} unknown {}", broken.name);
+        of_it.iter().for_each(|why| eprintln!("check_vm:   {why}"));
         wrong.extend(of_it.into_iter().map(|why| format!("{}: {why}", broken.name)));
     }
     wrong

@@ -73,7 +73,9 @@ fn by_flows(exit: &Exit<'_>, site: &ExitNodeSite, internet: Option<Ipv4Addr>, ou
     };
     if flows.iter().any(|flow| !flow.unreplied) {
         out.pass(exit.subject());
-    } else if gateway_answers(exit, site) && exit.node.tracking_full() != Some(true) {
+    } else if let Some(why) = hidden(exit, site) {
+        out.unknown(format!("what is beyond the gateway of {}", exit.name), Some(why));
+    } else {
         let title = format!("The gateway {} answers {}, and nothing beyond it does.", site.transit_gateway, exit.name);
         let finding = out
             .finding(exit.subject(), title)
@@ -129,6 +131,17 @@ fn by_router(facts: &Facts, exit: &Exit<'_>, site: &ExitNodeSite, out: &mut Out<
     }
 }
 
+/// What hides whether anything beyond the gateway would answer.
+fn hidden(exit: &Exit<'_>, site: &ExitNodeSite) -> Option<String> {
+    if exit.node.tracking_full() == Some(true) {
+        return Some("its connection table is full".to_owned());
+    }
+    if gateway_answers(exit, site) {
+        return None;
+    }
+    Some(exit.node.why_not_sent().unwrap_or_else(|| "the gateway does not answer".to_owned()))
+}
+
 fn judge(facts: &Facts, out: &mut Out<'_>) {
     for exit in exits(facts) {
         let Some(site) = exit.site else { continue };
@@ -144,26 +157,10 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
             out.pass(exit.subject());
             continue;
         }
-        if exit.node.tracking_full() == Some(true) {
-            out.unknown(
-                format!("what is beyond the gateway of {}", exit.name),
-                Some("its connection table is full".to_owned()),
-            );
-            continue;
-        }
         // With main's default elsewhere these probes leave there and are lost in a healthy site as well.
-        if exit.main_by_transit() != Some(true) {
-            out.unknown(
-                format!("what is beyond the gateway of {}", exit.name),
-                Some("main's default is not on transit".to_owned()),
-            );
-            continue;
-        }
-        if !gateway_answers(&exit, site) {
-            out.unknown(
-                format!("what is beyond the gateway of {}", exit.name),
-                Some("the gateway does not answer".to_owned()),
-            );
+        let aside = (exit.main_by_transit() != Some(true)).then(|| "main's default is not on transit".to_owned());
+        if let Some(why) = aside.or_else(|| hidden(&exit, site)) {
+            out.unknown(format!("what is beyond the gateway of {}", exit.name), Some(why));
             continue;
         }
         let title = format!("The gateway {} answers {}, and nothing beyond it does.", site.transit_gateway, exit.name);
