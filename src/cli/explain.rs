@@ -3,14 +3,24 @@
 use std::path::Path;
 
 use super::args::Format;
-use super::{Code, Failure, findings};
+use super::{Code, Failure, check, findings};
 use crate::diagnose::collect::report;
 use crate::diagnose::evidence::load;
+use crate::diagnose::facts::Facts;
+use crate::diagnose::rules::matrix::Matrix;
 
 /// Runs the verb.
-pub(super) fn run(dir: &Path, format: Format) -> Result<Code, Failure> {
+pub(super) fn run(dir: &Path, table: bool, format: Format) -> Result<Code, Failure> {
     let evidence = load(dir).map_err(|e| Failure::usage(e.to_string(), e.help()))?;
-    findings::show(&mut std::io::stdout(), &report(&evidence), evidence.at(), format)
+    let (report, facts) = (report(&evidence), Facts::of(&evidence));
+    let matrix = Matrix::of(&facts);
+    let out = &mut std::io::stdout();
+    if table {
+        let site = facts.site.as_ref().map_or("not named", |site| site.name.as_str());
+        check::table(out, &facts, &matrix, (site, None), format)?;
+        return Ok(findings::code(&report));
+    }
+    check::show(out, &report, &matrix, evidence.at(), format)
 }
 
 #[cfg(test)]

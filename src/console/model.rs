@@ -105,6 +105,18 @@ pub enum Screen {
         /// First line shown.
         scroll: usize,
     },
+    /// The isolation table: every ordered pair of tenants, and what they must not reach.
+    Isolation {
+        /// The cell under the cursor; `None` = the one that matters most.
+        at: Option<super::isolation::At>,
+    },
+    /// One cell of it in full.
+    Cell {
+        /// Which.
+        at: super::isolation::At,
+        /// First line shown.
+        scroll: usize,
+    },
     /// One finding of it in full.
     Finding {
         /// Which; `None` = all of them, as JSON.
@@ -120,7 +132,10 @@ impl Screen {
     /// Whether it is text that scrolls, without a list.
     #[must_use]
     pub const fn is_text(&self) -> bool {
-        matches!(self, Self::Text { .. } | Self::Resolve { .. } | Self::Diagnose { .. } | Self::Finding { .. })
+        matches!(
+            self,
+            Self::Text { .. } | Self::Resolve { .. } | Self::Diagnose { .. } | Self::Finding { .. } | Self::Cell { .. }
+        )
     }
 
     /// How far it is scrolled, where it is text.
@@ -129,6 +144,7 @@ impl Screen {
             Self::Text { scroll, .. }
             | Self::Resolve { scroll }
             | Self::Diagnose { scroll, .. }
+            | Self::Cell { scroll, .. }
             | Self::Finding { scroll, .. } => Some(scroll),
             _ => None,
         }
@@ -182,6 +198,8 @@ pub enum Overlay {
         /// Text to return to on `esc`.
         before: String,
     },
+    /// The field for a pasted result.
+    Paste(Box<super::isolation::Paste>),
     /// Choice of a sort column.
     Sort {
         /// Position among the columns.
@@ -242,6 +260,8 @@ pub struct Model {
     pub question: Option<Question>,
     /// The check that was asked for last.
     pub inquiry: Option<Inquiry>,
+    /// The isolation table, and what was pasted.
+    pub isolation: super::isolation::Isolation,
     /// What the last check of each tenant's egress came to.
     pub verdicts: BTreeMap<Arc<str>, Verdict>,
     /// What this console asked or tried by itself, oldest first, bounded.
@@ -293,6 +313,7 @@ impl Model {
             messages: Vec::new(),
             question: None,
             inquiry: None,
+            isolation: super::isolation::Isolation::default(),
             verdicts: BTreeMap::new(),
             probes: Vec::new(),
             history: Vec::new(),
@@ -374,9 +395,12 @@ impl Model {
             Screen::Fabric => vec![(ListId::Members, Scope::All), (ListId::Pending, Scope::All)],
             Screen::Activity => vec![(ListId::Tasks, Scope::All)],
             Screen::Sources => vec![(ListId::Sources, Scope::All)],
-            Screen::Text { .. } | Screen::Resolve { .. } | Screen::Diagnose { .. } | Screen::Finding { .. } => {
-                Vec::new()
-            }
+            Screen::Text { .. }
+            | Screen::Resolve { .. }
+            | Screen::Diagnose { .. }
+            | Screen::Finding { .. }
+            | Screen::Isolation { .. }
+            | Screen::Cell { .. } => Vec::new(),
         }
     }
 

@@ -9,7 +9,9 @@ use ratatui::layout::{Position, Rect};
 
 use crate::diagnose::Report;
 use crate::diagnose::collect::Check;
+use crate::diagnose::evidence::Item;
 use crate::diagnose::resolve::{Heard, Target};
+use crate::diagnose::rules::matrix::Matrix;
 pub use crate::inventory::Demand;
 use crate::inventory::{Class, Inventory, ObjectId, SourceId};
 
@@ -37,6 +39,22 @@ pub enum Msg {
         report: Result<Arc<Report>, String>,
         /// How long it took.
         took: Duration,
+    },
+    /// The isolation table of the check of this number, before what it found.
+    Table {
+        /// Number of the check.
+        id: u64,
+        /// The table.
+        matrix: Arc<Matrix>,
+    },
+    /// What the check of this number comes to together with what was pasted ([`Effect::Judge`]).
+    Judged {
+        /// Number of the check.
+        id: u64,
+        /// What it found about everybody.
+        report: Arc<Report>,
+        /// The isolation table.
+        matrix: Arc<Matrix>,
     },
     /// `$EDITOR` came back, with the text where it was changed: this version only reads, so that it is thrown away.
     Edited(Option<String>),
@@ -117,6 +135,12 @@ pub enum Effect {
     },
     /// Give the check up.
     StopCheck,
+    /// Judge what the last checks read again, together with what was pasted; further checks take it in too. What comes
+    /// of it is told as [`Msg::Judged`].
+    Judge {
+        /// Everything that is pasted now.
+        pasted: Arc<[Item]>,
+    },
     /// Set the terminal's title.
     Title(String),
 }

@@ -144,7 +144,12 @@ pub fn push(model: &mut Model, screen: Screen) {
         Screen::Fabric => Focus::Pane(ListId::Members),
         Screen::Activity => Focus::Pane(ListId::Tasks),
         Screen::Sources => Focus::Pane(ListId::Sources),
-        Screen::Text { .. } | Screen::Resolve { .. } | Screen::Diagnose { .. } | Screen::Finding { .. } => model.focus,
+        Screen::Text { .. }
+        | Screen::Resolve { .. }
+        | Screen::Diagnose { .. }
+        | Screen::Finding { .. }
+        | Screen::Isolation { .. }
+        | Screen::Cell { .. } => model.focus,
     };
     if model.stack.len() >= DEPTH {
         model.stack.remove(1);

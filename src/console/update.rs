@@ -15,7 +15,7 @@ use super::commands::{self, Availability, Call, Command, Group};
 use super::keymap::{self, Found, Mode};
 use super::model::{Layout, Model, Overlay, Screen};
 use super::msg::{Effect, Msg, Notice};
-use super::{findings, nav, resolve, select};
+use super::{findings, isolation, nav, resolve, select};
 use crate::inventory::{Class, Inventory};
 use crate::terminal::input::{Input, Key, KeyCode};
 
@@ -56,6 +56,14 @@ pub fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
         }
         Msg::Checked { id, report, took } => {
             findings::checked(model, id, report, took);
+            Vec::new()
+        }
+        Msg::Table { id, matrix } => {
+            isolation::came(model, id, matrix);
+            Vec::new()
+        }
+        Msg::Judged { id, report, matrix } => {
+            isolation::judged(model, id, &report, matrix);
             Vec::new()
         }
         Msg::Edited(text) => {
@@ -148,7 +156,7 @@ pub fn mode(model: &Model) -> Mode {
         return Mode::Everywhere;
     }
     match (&model.overlay, model.screen()) {
-        (Overlay::Command { .. } | Overlay::Filter { .. }, _) => Mode::Field,
+        (Overlay::Command { .. } | Overlay::Filter { .. } | Overlay::Paste(_), _) => Mode::Field,
         (Overlay::None, screen) => screen_mode(model, screen),
         _ => Mode::Overlay,
     }

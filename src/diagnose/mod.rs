@@ -8,6 +8,7 @@
 //! catalogue  the rules as a document
 //! finding    what is said; report: causes, order, headline; document: as JSON
 //! scope      what of a report concerns one tenant
+//! pasted     what somebody ran elsewhere and pasted here, read into typed results
 //! path       the legs from a workload to the internet, judged by rules
 //! resolve    one name at every vantage point
 //! ```
@@ -19,6 +20,7 @@ mod document;
 pub mod evidence;
 pub mod facts;
 pub mod finding;
+pub mod pasted;
 pub mod path;
 pub mod report;
 pub mod resolve;

@@ -29,7 +29,7 @@ pub static LEGS: [Leg; 12] = [
         name: "workload → bridge",
         place: "in the workload",
         needs: "a ping of the gateway from the workload",
-        rules: &["firewall-bridge-mtu"],
+        rules: &["firewall-bridge-mtu", "workload-gateway-silent"],
     },
     Leg {
         name: "zone and VNet applied",
@@ -127,7 +127,7 @@ pub static LEGS: [Leg; 12] = [
         name: "nothing on management",
         place: "in the workload",
         needs: "a capture during a ping from the workload",
-        rules: &[],
+        rules: &["management-traffic-seen"],
     },
 ];
 

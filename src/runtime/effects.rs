@@ -30,6 +30,7 @@ impl Running {
                 let picture = std::sync::Arc::clone(&self.pictures.borrow());
                 self.probes.check(id, wanted, &picture, &self.clock);
             }
+            Effect::Judge { pasted } => self.probes.judge(pasted),
             Effect::StopCheck => self.probes.stop_check(),
             Effect::WakeAt(at) => self.wake = Some(at),
             Effect::Title(text) => {

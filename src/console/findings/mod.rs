@@ -162,12 +162,20 @@ pub fn ask(model: &mut Model, check: Check, tenant: Option<Arc<str>>) -> Vec<Eff
     let inquiry = Inquiry { id, check, tenant: tenant.clone(), asked: model.now, came: Came::Awaited };
     remember(model, Probe { at: model.now, what: inquiry.name(), result: None });
     model.inquiry = Some(inquiry);
-    let screen = Screen::Diagnose { cursor: None, follow: true, scroll: 0 };
-    if matches!(model.screen(), Screen::Finding { .. }) {
+    if matches!(model.screen(), Screen::Finding { .. } | Screen::Cell { .. }) {
         nav::pop(model);
     }
+    let screen = if check == Check::Isolation {
+        // The cursor stays where it is when the table is read again.
+        match model.screen() {
+            Screen::Isolation { at } => Screen::Isolation { at: at.clone() },
+            _ => super::isolation::screen(),
+        }
+    } else {
+        Screen::Diagnose { cursor: None, follow: true, scroll: 0 }
+    };
     match model.stack.last_mut() {
-        Some(shown @ Screen::Diagnose { .. }) => *shown = screen,
+        Some(shown @ (Screen::Diagnose { .. } | Screen::Isolation { .. })) => *shown = screen,
         _ => nav::push(model, screen),
     }
     vec![Effect::Check { id, check, tenant }]
@@ -204,7 +212,10 @@ pub fn checked(model: &mut Model, id: u64, report: Result<Arc<Report>, String>, 
     let (class, text) = sentence(inquiry, at);
     let name = inquiry.name();
     conclude(model, PROBE, Cell::state(class, text.clone()));
-    if !matches!(model.screen(), Screen::Diagnose { .. } | Screen::Finding { .. }) {
+    if !matches!(
+        model.screen(),
+        Screen::Diagnose { .. } | Screen::Finding { .. } | Screen::Isolation { .. } | Screen::Cell { .. }
+    ) {
         model.say(Notice { class, text: format!("{name}: {text}") });
     }
     if let (true, Ok(report)) = (looked, report) {

@@ -5,6 +5,7 @@ pub mod board;
 pub mod checkins;
 pub mod diagnose;
 pub mod fabric;
+pub mod isolation;
 pub mod list;
 pub mod overview;
 pub mod pane;

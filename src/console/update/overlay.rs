@@ -23,7 +23,7 @@ fn field(model: &mut Model) -> Option<&mut Field> {
     match &mut model.overlay {
         Overlay::Help { search, .. } | Overlay::Actions { search, .. } => Some(search),
         Overlay::Command { field, .. } | Overlay::Filter { field, .. } => Some(field),
-        Overlay::None | Overlay::Sort { .. } | Overlay::Columns { .. } => None,
+        Overlay::None | Overlay::Sort { .. } | Overlay::Columns { .. } | Overlay::Paste(_) => None,
     }
 }
 
@@ -31,6 +31,15 @@ fn field(model: &mut Model) -> Option<&mut Field> {
 pub fn edit(model: &mut Model, key: Key) -> bool {
     if key.ctrl || key.alt {
         return false;
+    }
+    if let Overlay::Paste(paste) = &mut model.overlay {
+        match key.code {
+            KeyCode::Char(c) if crate::text::is_clean(&c.to_string()) => paste.typed(c),
+            KeyCode::Backspace => paste.erased(),
+            KeyCode::Enter | KeyCode::Esc | KeyCode::Tab => return false,
+            _ => {}
+        }
+        return true;
     }
     let narrows = matches!(model.overlay, Overlay::Help { .. } | Overlay::Actions { .. });
     let taken = if key.code == KeyCode::Right && at_end(model) { complete::taken(model) } else { None };
@@ -73,6 +82,10 @@ fn at_end(model: &Model) -> bool {
 /// Puts pasted text into the open field, as one clean line. Without a field it is dropped: pasted text is never keys.
 pub fn paste(model: &mut Model, text: &str) {
     model.notice = None;
+    if let Overlay::Paste(paste) = &mut model.overlay {
+        paste.pasted(text);
+        return;
+    }
     let Some(field) = field(model) else {
         model.notice = Some(Notice::info("nothing here takes text; what was pasted is dropped"));
         return;
@@ -96,7 +109,7 @@ fn changed(model: &mut Model) {
                 set_filter(model, &key, &text);
             }
         }
-        Overlay::None | Overlay::Sort { .. } | Overlay::Columns { .. } => {}
+        Overlay::None | Overlay::Sort { .. } | Overlay::Columns { .. } | Overlay::Paste(_) => {}
     }
 }
 
@@ -118,7 +131,7 @@ pub fn choices(list: ListId) -> impl Iterator<Item = &'static Column> {
 #[must_use]
 pub fn entries(model: &Model) -> usize {
     match &model.overlay {
-        Overlay::None | Overlay::Filter { .. } => 0,
+        Overlay::None | Overlay::Filter { .. } | Overlay::Paste(_) => 0,
         Overlay::Help { .. } => commands::help(model).sections.iter().map(|s| s.rows.len() + 2).sum(),
         Overlay::Actions { .. } => commands::actions(model).rows.len(),
         Overlay::Command { .. } => complete::candidates(model).len(),
@@ -134,7 +147,10 @@ fn last(model: &Model) -> usize {
 
 /// Keeps the position inside the menu.
 pub fn clamp(model: &mut Model) {
-    if matches!(model.overlay, Overlay::None | Overlay::Filter { .. } | Overlay::Command { at: None, .. }) {
+    if matches!(
+        model.overlay,
+        Overlay::None | Overlay::Filter { .. } | Overlay::Paste(_) | Overlay::Command { at: None, .. }
+    ) {
         return;
     }
     let last = last(model);
@@ -144,7 +160,7 @@ pub fn clamp(model: &mut Model) {
         | Overlay::Sort { at }
         | Overlay::Columns { at }
         | Overlay::Command { at: Some(at), .. } => *at = (*at).min(last),
-        Overlay::None | Overlay::Filter { .. } | Overlay::Command { at: None, .. } => {}
+        Overlay::None | Overlay::Filter { .. } | Overlay::Paste(_) | Overlay::Command { at: None, .. } => {}
     }
 }
 
@@ -162,7 +178,7 @@ pub fn go(model: &mut Model, step: Step) {
                 remember(model, by);
             }
         }
-        Overlay::None | Overlay::Filter { .. } => {}
+        Overlay::None | Overlay::Filter { .. } | Overlay::Paste(_) => {}
     }
 }
 
@@ -205,6 +221,7 @@ pub fn accept(model: &mut Model) -> Vec<Effect> {
             }
         }
         Overlay::Command { .. } => run_command(model),
+        Overlay::Paste(_) => crate::console::isolation::take(model),
         Overlay::Sort { at } | Overlay::Columns { at } => {
             let at = *at;
             choose_column(model, at);
@@ -257,7 +274,7 @@ pub fn take(model: &mut Model, position: usize) -> Vec<Effect> {
     match &mut model.overlay {
         Overlay::Actions { at, .. } | Overlay::Sort { at } | Overlay::Columns { at } => *at = position,
         Overlay::Command { at, .. } => *at = Some(position),
-        Overlay::None | Overlay::Help { .. } | Overlay::Filter { .. } => return Vec::new(),
+        Overlay::None | Overlay::Help { .. } | Overlay::Filter { .. } | Overlay::Paste(_) => return Vec::new(),
     }
     accept(model)
 }

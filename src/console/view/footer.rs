@@ -33,6 +33,12 @@ fn sentence(ctx: &Ctx<'_>) -> (Class, String, String) {
         let (class, text) = crate::console::resolve::sentence(question);
         return (class, text, String::new());
     }
+    if let (Screen::Isolation { .. } | Screen::Cell { .. }, Some(matrix)) =
+        (ctx.model.screen(), crate::console::isolation::matrix(ctx.model))
+    {
+        let (class, text) = crate::console::isolation::sentence(matrix);
+        return (class, text, String::new());
+    }
     if let (Screen::Diagnose { .. } | Screen::Finding { .. }, Some(inquiry)) = (ctx.model.screen(), &ctx.model.inquiry)
     {
         let (class, text) = crate::console::findings::short(inquiry, ctx.model.now);

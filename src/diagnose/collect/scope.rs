@@ -30,6 +30,8 @@ pub enum Check {
 pub(super) enum Depth {
     /// Whether it answers.
     Door,
+    /// Its rules, and what they are about.
+    Rules,
     /// Its resolver.
     Resolver,
     /// Everything.
@@ -100,7 +102,8 @@ impl Check {
             Self::Access => Some(Depth::Door),
             Self::Dns => Some(Depth::Resolver),
             Self::Egress | Self::Perimeter | Self::All => Some(Depth::Whole),
-            Self::Fabric | Self::Workload | Self::Isolation => None,
+            Self::Isolation => Some(Depth::Rules),
+            Self::Fabric | Self::Workload => None,
         }
     }
 }

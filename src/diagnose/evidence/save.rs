@@ -108,6 +108,11 @@ fn entry(item: &Item) -> Value {
                 put("from", json!(format!("{} (asked from {who})", item.from)));
             }
         }
+        Kind::Pasted { by, via } => {
+            put("kind", json!("material"));
+            put("what", json!("a pasted result"));
+            put("pasted", json!({ "by": by, "via": via }));
+        }
         Kind::Material(what) => {
             put("kind", json!("material"));
             put("what", json!(what));

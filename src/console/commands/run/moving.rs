@@ -5,7 +5,7 @@ use crate::console::list::{ListId, Scope};
 use crate::console::model::{Focus, Layout, Model, Overlay, Screen};
 use crate::console::msg::{Effect, Hit};
 use crate::console::update::overlay;
-use crate::console::{describe, findings, select};
+use crate::console::{describe, findings, isolation, select};
 use crate::inventory::ObjectId;
 
 /// How far.
@@ -46,6 +46,7 @@ impl Step {
 pub fn go(model: &mut Model, step: Step) -> Vec<Effect> {
     match (&model.overlay, model.screen()) {
         (Overlay::None | Overlay::Filter { .. }, screen) if screen.is_text() => scroll_text(model, step),
+        (Overlay::None, Screen::Isolation { .. }) => isolation::go(model, step),
         (Overlay::None | Overlay::Filter { .. }, _) => {
             if let Some(key) = model.focused() {
                 in_list(model, &key, step);
@@ -114,7 +115,10 @@ fn scroll_text(model: &mut Model, step: Step) {
     let page = text_page(model);
     let (scroll, lines) = match model.screen() {
         Screen::Text { subject, form, scroll } => (*scroll, describe::lines(model, subject, *form).len()),
-        Screen::Resolve { scroll } | Screen::Diagnose { scroll, .. } | Screen::Finding { scroll, .. } => (*scroll, 0),
+        Screen::Resolve { scroll }
+        | Screen::Diagnose { scroll, .. }
+        | Screen::Finding { scroll, .. }
+        | Screen::Cell { scroll, .. } => (*scroll, 0),
         _ => return,
     };
     let end = text_end(model).unwrap_or_else(|| lines.saturating_sub(page));

@@ -8,13 +8,17 @@ use crate::console::lists::def;
 use crate::console::model::{Focus, Layout, Model, Overlay, Screen, TextForm};
 use crate::console::msg::{Effect, Notice};
 use crate::console::update::overlay;
-use crate::console::{describe, findings, nav, resolve};
+use crate::console::{describe, findings, isolation, nav, resolve};
 use crate::diagnose::finding::Finding;
 use crate::inventory::ObjectId;
 
 pub(in super::super) fn open(model: &mut Model, call: &Call<'_>) -> Vec<Effect> {
     if !matches!(model.overlay, Overlay::None) {
         return overlay::accept(model);
+    }
+    if matches!(model.screen(), Screen::Isolation { .. }) {
+        isolation::describe(model);
+        return Vec::new();
     }
     if matches!(model.screen(), Screen::Diagnose { .. }) {
         let key = findings::selected(model).map(Finding::key);
@@ -54,6 +58,10 @@ fn text(model: &mut Model, to: TextForm) -> Vec<Effect> {
 }
 
 pub(in super::super) fn describe(model: &mut Model, _: &Call<'_>) -> Vec<Effect> {
+    if matches!(model.screen(), Screen::Isolation { .. }) {
+        isolation::describe(model);
+        return Vec::new();
+    }
     text(model, TextForm::Describe)
 }
 
@@ -106,6 +114,9 @@ pub(in super::super) fn copy(model: &mut Model, call: &Call<'_>) -> Vec<Effect> 
     }
     if matches!(model.screen(), Screen::Diagnose { .. } | Screen::Finding { .. }) {
         return findings::text(model).map(Effect::Copy).into_iter().collect();
+    }
+    if matches!(model.screen(), Screen::Isolation { .. } | Screen::Cell { .. }) {
+        return isolation::text(model).map(Effect::Copy).into_iter().collect();
     }
     if let (Screen::Resolve { .. }, Some(question)) = (model.screen(), &model.question) {
         return vec![Effect::Copy(resolve::markdown(&question.found, model.look.glyphs))];

@@ -12,6 +12,7 @@ use crate::console::msg::{Effect, Notice};
 use crate::console::update::overlay;
 use crate::console::widgets::format;
 use crate::console::{findings, resolve, select, theme};
+use crate::diagnose::collect::Check;
 use crate::inventory::SourceId;
 
 pub(in super::super) fn quit(_: &mut Model, _: &Call<'_>) -> Vec<Effect> {
@@ -58,6 +59,9 @@ pub(in super::super) fn refresh(model: &mut Model, call: &Call<'_>) -> Vec<Effec
         }
         if matches!(model.screen(), Screen::Diagnose { .. } | Screen::Finding { .. }) {
             return findings::again(model);
+        }
+        if matches!(model.screen(), Screen::Isolation { .. } | Screen::Cell { .. }) {
+            return findings::ask(model, Check::Isolation, None);
         }
         model.say(Notice::progress("reading all sources again"));
         return vec![Effect::Refresh(None)];

@@ -96,6 +96,7 @@ fn only_reads(effects: &[Effect]) {
             | Effect::Check { .. }
             | Effect::StopCheck
             | Effect::WakeAt(_)
+            | Effect::Judge { .. }
             | Effect::Title(_) => {}
         }
     }

@@ -43,6 +43,8 @@ pub struct Rule {
     pub interfaces: Vec<String>,
     /// `in`, `out`, `any`.
     pub direction: String,
+    /// For IPv6 alone.
+    pub inet6: bool,
     /// Lower case; `any`.
     pub protocol: String,
     /// From.
@@ -160,6 +162,7 @@ fn rule(row: &Row) -> Rule {
         quick: truth(row, "quick").unwrap_or(true),
         interfaces: list(row, "interface"),
         direction: word("direction", "in"),
+        inet6: text(row, "ipprotocol").is_some_and(|word| word == "inet6" || word == "IPv6"),
         protocol: word("protocol", "any"),
         source: side(row, "source"),
         destination: side(row, "destination"),

@@ -1,5 +1,6 @@
 //! OPNsense: rules, translation, states, routes, gateways, interfaces, and its resolver.
 
+pub mod aliases;
 pub mod filter;
 pub mod resolver;
 pub mod routing;
@@ -7,7 +8,7 @@ pub mod routing;
 use super::{Reader, Sourced};
 
 /// Readers of this area.
-pub(super) const READERS: &[&[Reader]] = &[filter::READERS, routing::READERS, resolver::READERS];
+pub(super) const READERS: &[&[Reader]] = &[aliases::READERS, filter::READERS, routing::READERS, resolver::READERS];
 
 impl Perimeter {
     /// Counters of `rule`: from the list itself, or from those that were read by label. `None` = pf has no such rule, or
@@ -25,6 +26,8 @@ pub struct Perimeter {
     pub rules: Option<Sourced<Vec<filter::Rule>>>,
     /// Counters by label, where they were read apart from the rules.
     pub hits: Option<Sourced<std::collections::BTreeMap<String, filter::Hits>>>,
+    /// What names in rules stand for.
+    pub aliases: Option<Sourced<aliases::Aliases>>,
     /// Rules of source NAT.
     pub nat: Option<Sourced<Vec<filter::NatRule>>>,
     /// Why pf refused a rule set, and when.
