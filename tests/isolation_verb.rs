@@ -14,12 +14,12 @@ use serde_json::Value;
 async fn lab() -> Lab {
     let options = LabOptions {
         tenants: Some(2),
-        workloads: Some(1),
+        workloads: Some(2),
         faults: Vec::new(),
         seed: 7,
         clock: common::clock(),
         program: PathBuf::from(env!("CARGO_BIN_EXE_deevnet-console")),
-        second_half: false,
+        second_half: true,
         release: Release::default(),
         dir: None,
     };

@@ -25,6 +25,9 @@ const ANSWERS: usize = 16;
 /// Longest time for a check: three rounds to a silent exit node, and what Proxmox takes.
 const CHECK: Duration = Duration::from_secs(60);
 
+/// What a check read: its number, whether the isolation table is of it, the evidence.
+type Kept = (u64, bool, Arc<Evidence>);
+
 /// What is being asked, and what came of it.
 pub(super) struct Probes {
     tell: mpsc::Sender<Msg>,
@@ -32,7 +35,7 @@ pub(super) struct Probes {
     asking: Option<AbortHandle>,
     checking: Option<AbortHandle>,
     /// What the last checks read, by their numbers: judged again with what is pasted later.
-    kept: Arc<Mutex<Vec<(u64, bool, Arc<Evidence>)>>>,
+    kept: Arc<Mutex<Vec<Kept>>>,
     /// What is pasted.
     pasted: Arc<[Item]>,
 }
@@ -130,7 +133,7 @@ impl Probes {
 }
 
 /// Keeps what was read: of the last check, and of the last one that the isolation table is of.
-fn keep(kept: &Mutex<Vec<(u64, bool, Arc<Evidence>)>>, id: u64, wanted: &Wanted, evidence: &Arc<Evidence>) {
+fn keep(kept: &Mutex<Vec<Kept>>, id: u64, wanted: &Wanted, evidence: &Arc<Evidence>) {
     let table = matches!(wanted.check, Check::Isolation | Check::All);
     let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
     kept.retain(|(_, of_table, _)| *of_table && !table);

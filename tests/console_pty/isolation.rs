@@ -20,12 +20,12 @@ fn a_leak_is_red_until_it_is_gone_and_a_pasted_result_is_the_second_mark() {
     let (home, runtime) = (Home::new(), Runtime::new().unwrap());
     let options = LabOptions {
         tenants: Some(3),
-        workloads: Some(1),
+        workloads: Some(2),
         faults: vec!["inter-tenant-leak@tdemo".to_owned()],
         seed: 7,
         clock: deevnet_console::runtime::clock::system(),
         program: PathBuf::from(CONSOLE),
-        second_half: false,
+        second_half: true,
         release: Release::default(),
         dir: None,
     };

@@ -153,6 +153,7 @@ fn of_table(model: &Model) -> Vec<Wish> {
     out.extend([("paste", "paste a result"), ("refresh", "run again")]);
     out.push(("copy", if cell { "copy commands" } else { "copy as Markdown" }));
     out.extend(if cell { [("page-down", "page")] } else { [("next-finding", "next not blocked")] });
+    out.push(("explain", "findings"));
     out
 }
 

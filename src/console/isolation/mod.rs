@@ -76,6 +76,20 @@ pub fn show(model: &mut Model) -> Vec<Effect> {
     Vec::new()
 }
 
+/// Reads the table again, of whom it was read before.
+pub fn again(model: &mut Model) -> Vec<Effect> {
+    let last = model.inquiry.as_ref().filter(|inquiry| inquiry.check == Check::Isolation);
+    let tenant = last.and_then(|inquiry| inquiry.tenant.clone());
+    findings::ask(model, Check::Isolation, tenant)
+}
+
+/// Shows what the check behind the table found beside it.
+pub fn findings(model: &mut Model) {
+    if model.inquiry.as_ref().is_some_and(|inquiry| inquiry.id == model.isolation.id) {
+        nav::push(model, Screen::Diagnose { cursor: None, follow: true, scroll: 0 });
+    }
+}
+
 /// The table of the last check; `None` before there is one.
 #[must_use]
 pub fn matrix(model: &Model) -> Option<&Matrix> {

@@ -133,7 +133,8 @@ pub fn sheet(model: &Model) -> Vec<TextLine> {
             crate::diagnose::pasted::Wants::Answer => "has to answer: it shows that the sender has a network",
         };
         let command = leg.ask.command().unwrap_or_else(|| "a name in it would have to be quoted".to_owned());
-        out.push(pair("", format!("$ {command}   ({wants})"), None));
+        out.push(pair("", format!("$ {command}"), None));
+        out.push(pair("", format!("  {wants}"), None));
     }
     let sender = matrix.senders.get(row);
     let mine: Vec<&Shown> =

@@ -11,6 +11,7 @@ use crate::console::view::ctx::Ctx;
 use crate::console::widgets::canvas::{Bit, Canvas, wrap};
 use crate::console::widgets::format::plural;
 use crate::console::widgets::frame::{Titles, rule};
+use crate::diagnose::collect::Check;
 use crate::diagnose::rules::matrix::{Cell, Matrix, Traffic};
 use crate::inventory::Class;
 use crate::text::{Cut, cut, pad};
@@ -45,7 +46,11 @@ pub fn draw(canvas: &mut Canvas<'_>, ctx: &Ctx<'_>, area: Rect) {
         (Some(inquiry), _) => Some(format!("asking · {}s", inquiry.waited(ctx.model.now))),
         (None, at) => at.map(|at| at.strftime("%H:%M:%SZ").to_string()),
     };
-    let right = shown.place(matrix).into_iter().chain(when).collect::<Vec<_>>().join(" · ");
+    // A table is never taken for a newer one that did not come.
+    let later = ctx.model.inquiry.as_ref().filter(|i| i.id > ctx.model.isolation.id && i.check == Check::Isolation);
+    let missed =
+        later.filter(|i| matches!(i.came, Came::Stopped | Came::Failed(_))).map(|_| "not read again".to_owned());
+    let right = shown.place(matrix).into_iter().chain(when).chain(missed).collect::<Vec<_>>().join(" · ");
     let looked = if area.width < WIDE { String::new() } else { format!(", {} looked up", matrix.looked_up) };
     let title = format!("Isolation · {}{looked}", plural(matrix.pairs(), "pair"));
     let titles = Titles { right: vec![Bit::muted(right)], focused: true, ..Titles::new(title) };

@@ -255,6 +255,32 @@ fn silence_of_a_workload_without_a_network_proves_nothing() {
     assert!(words.contains("nothing shows that tdemo/app had a network"), "{words}");
 }
 
+#[test]
+fn legs_of_a_tenants_path_take_a_pasted_result() {
+    let site = evidence(&names(2), &[], &[]);
+    let facts = Facts::of(&site);
+    for size in [COMPACT, DESIGN] {
+        let mut model = tenants(testing::healthy(), size);
+        findings::ask(&mut model, Check::Egress, Some("eds".into()));
+        update(&mut model, Msg::Table { id: 1, matrix: Arc::new(Matrix::of(&facts)) });
+        let report = Ok(Arc::new(Report::of_facts(&facts)));
+        update(&mut model, Msg::Checked { id: 1, report, took: std::time::Duration::from_secs(1) });
+        let ping = "PING 10.20.130.1 (10.20.130.1): 56 data bytes\n\n--- 10.20.130.1 ping statistics ---\n3 packets transmitted, 0 packets received, 100% packet loss\n";
+        let mut model = pasting(model, ping);
+        check(&model, "diagnose", "paste");
+        let effects = update::run_line(&mut model, "open");
+        assert!(
+            effects.iter().any(|e| matches!(e, crate::console::msg::Effect::Judge { pasted } if pasted.len() == 1))
+        );
+        let items = site.items.iter().chain(model.isolation.pasted.iter()).cloned().collect();
+        let facts = Facts::of(&Evidence { question: None, items });
+        let (report, matrix) = (Arc::new(Report::of_facts(&facts)), Arc::new(Matrix::of(&facts)));
+        update(&mut model, Msg::Judged { id: 1, report, matrix });
+        let path = model.inquiry.as_ref().unwrap().path().unwrap();
+        assert_eq!(path.legs[1].state, crate::diagnose::path::State::Fail, "leg 2");
+    }
+}
+
 /// What the largest site costs is printed, not judged: `--nocapture` shows it.
 #[test]
 #[allow(clippy::disallowed_methods, clippy::print_stdout, reason = "it measures")]

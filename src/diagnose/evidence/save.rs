@@ -156,6 +156,7 @@ mod tests {
                 item("a.txt", dns, ";; status: NOERROR"),
                 item("clock.txt", Kind::Material("clock".into()), "now"),
                 none,
+                item("pasted.txt", Kind::Pasted { by: "amy".into(), via: "screen".into() }, "PING"),
             ],
         }
     }

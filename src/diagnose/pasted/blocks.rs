@@ -193,10 +193,10 @@ impl Block {
             // A list of commands before their outputs.
             return Ok(Vec::new());
         }
-        if let (Some(program), Some(line)) = (self.program(), self.says("command not found")) {
-            if line.contains(program) {
-                return Err(Refusal::NotRun(line.trim().to_owned()));
-            }
+        if let (Some(program), Some(line)) = (self.program(), self.says("command not found"))
+            && line.contains(program)
+        {
+            return Err(Refusal::NotRun(line.trim().to_owned()));
         }
         match self.program() {
             Some("ping") => ping::read(self).map(|one| one.into_iter().collect()),

@@ -57,10 +57,8 @@ fn answer(line: &str) -> bool {
 fn error(line: &str) -> Option<Said> {
     let line = line.trim_start();
     let from = line.strip_prefix("From ").or_else(|| line.strip_prefix("from "));
-    let by = from.and_then(|rest| {
-        let word = rest.split_whitespace().find_map(|word| word.trim_matches(['(', ')', ':', ',']).parse().ok());
-        word
-    });
+    let address = |word: &str| word.trim_matches(['(', ')', ':', ',']).parse().ok();
+    let by = from.and_then(|rest| rest.split_whitespace().find_map(address));
     let kind = if line.contains("rohibited") || line.contains("Packet filtered") {
         Said::Prohibited { by }
     } else if line.contains("Time to live exceeded") || line.contains("Time exceeded") {

@@ -227,6 +227,17 @@ fn a_file_of_results() {
     }
 }
 
+#[test]
+fn a_secret_that_curl_shows_is_not_kept() {
+    let at = "2026-11-29T11:03:00Z".parse().unwrap();
+    let given = Given { from: "tdemo".into(), by: "amy".into(), at, via: "screen".into() };
+    let text =
+        "*   Trying 192.0.2.22:8006...\n> Authorization: Basic CANARY\n> cookie: PVEAuthCookie=CANARY\ncurl: (28) x\n";
+    let kept = item(&given, 1, text);
+    assert!(!kept.body.contains("CANARY") && kept.body.contains("> Authorization: redacted"), "{}", kept.body);
+    assert_eq!(read(&kept.body).unwrap()[0].said, Said::Timeout);
+}
+
 proptest! {
     /// Whatever is pasted: an answer or a refusal, never a panic, and clean words.
     #[test]

@@ -147,6 +147,10 @@ pub(in super::super) fn resolve(model: &mut Model, _: &Call<'_>) -> Vec<Effect> 
 
 /// Checks what is under the cursor.
 pub(in super::super) fn explain(model: &mut Model, _: &Call<'_>) -> Vec<Effect> {
+    if matches!(model.screen(), Screen::Isolation { .. } | Screen::Cell { .. }) {
+        isolation::findings(model);
+        return Vec::new();
+    }
     match findings::of_row(model) {
         Ok((check, tenant)) => findings::ask(model, check, tenant),
         Err(_) => Vec::new(),

@@ -11,8 +11,7 @@ use crate::console::model::{Model, Overlay, Screen};
 use crate::console::msg::{Effect, Notice};
 use crate::console::update::overlay;
 use crate::console::widgets::format;
-use crate::console::{findings, resolve, select, theme};
-use crate::diagnose::collect::Check;
+use crate::console::{findings, isolation, resolve, select, theme};
 use crate::inventory::SourceId;
 
 pub(in super::super) fn quit(_: &mut Model, _: &Call<'_>) -> Vec<Effect> {
@@ -61,7 +60,7 @@ pub(in super::super) fn refresh(model: &mut Model, call: &Call<'_>) -> Vec<Effec
             return findings::again(model);
         }
         if matches!(model.screen(), Screen::Isolation { .. } | Screen::Cell { .. }) {
-            return findings::ask(model, Check::Isolation, None);
+            return isolation::again(model);
         }
         model.say(Notice::progress("reading all sources again"));
         return vec![Effect::Refresh(None)];

@@ -150,7 +150,7 @@ impl Ground<'_> {
             (SenderKind::Tenant, Goal::Hairpin) => Some(self.hairpin(&sender.name, target)),
             (SenderKind::Tenant, Goal::Segment) => Some(self.segment(&sender.name, target)),
             (SenderKind::Tenant, Goal::Transit | Goal::Perimeter) => Some(self.router(&sender.name, target)),
-            (SenderKind::Segment, Goal::Tenant) => Some(self.from_segment(facts, sender, target)),
+            (SenderKind::Segment, Goal::Tenant) => Some(self.of_segment(facts, sender, target)),
             (SenderKind::Segment, _) => None,
         }
     }
@@ -349,7 +349,7 @@ impl Ground<'_> {
         one_barrier(from, what, passes, facts)
     }
 
-    fn from_segment(&self, facts: &Facts, sender: &Sender, target: &Target) -> Cell {
+    fn of_segment(&self, facts: &Facts, sender: &Sender, target: &Target) -> Cell {
         let to = target.name.as_str();
         let passes = match (&self.perimeter, sender.whence.nets.as_slice()) {
             (Err(why), _) => Passes::Unknown(why.clone()),

@@ -7,6 +7,8 @@ mod legs;
 mod markdown;
 mod pairs;
 mod perimeter;
+#[cfg(test)]
+mod tests;
 mod traffic;
 
 use jiff::Timestamp;
