@@ -44,8 +44,8 @@ fn ping(ip: &str, received: u8) -> String {
 /// What a workload of tdemo shows when nothing of eds answers.
 fn lost() -> String {
     format!(
-        "from: tdemo/app\nby: bob\n\n{}{}tcp 10.20.130.10:22 exit 1\nnc: connect to 10.20.130.10 port 22 (tcp) timed out: \
-         Operation now in progress\n{}",
+        "from: tdemo/app\nby: bob\n\n{}{}nc: connect to 10.20.130.10 port 22 (tcp) timed out: Operation now in progress\n\
+         tcp 10.20.130.10:22 exit 1\n{}",
         ping("10.20.129.1", 3),
         ping("10.20.130.10", 0),
         ping("10.20.130.1", 0)
@@ -57,9 +57,7 @@ async fn the_table_is_markdown_for_a_change_record() {
     let lab = lab().await;
     let (code, text, said) = run(&lab, &["check", "isolation", "--matrix"]).await;
     assert_eq!(code, 0, "{text}{said}");
-    let rows: Vec<&str> =
-        text.lines().filter(|line| line.starts_with("| tdemo |") || line.starts_with("| eds |")).collect();
-    assert!(rows[0].starts_with("| tdemo | – | ✓ ◇ |") && rows[1].starts_with("| eds | ✓ ◇ | – |"), "{text}");
+    assert!(text.contains("| tdemo | ✓ ◇ | – |") && text.contains("| eds | – | ✓ ◇ |"), "{text}");
     for want in [
         "run by amy, deevnet-console",
         "2 ordered pairs of tenants, 2 of them looked up",
@@ -95,7 +93,7 @@ async fn pasted_results_count_as_pasted_and_stay_in_the_bundle() {
     let (code, text, said) = run(&lab, &args).await;
     assert_eq!(code, 0, "{text}{said}");
     assert!(said.contains("read as ping 10.20.130.10: timeout"), "{said}");
-    assert!(text.contains("| tdemo | – | ✓ ✓ |"), "{text}");
+    assert!(text.contains("| tdemo | ✓ ✓ | – |"), "{text}");
     assert!(text.contains("run in tdemo/app, pasted by bob by way of results.txt"), "{text}");
     let (code, text, said) = run(&lab, &["explain", &bundle]).await;
     assert!(code == 0 && text.contains("pasted by bob from tdemo/app"), "{code} {text}{said}");

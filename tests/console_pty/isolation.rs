@@ -34,17 +34,17 @@ fn a_leak_is_red_until_it_is_gone_and_a_pasted_result_is_the_second_mark() {
     let mut pty = started(home.console(&["--site", &site]));
     pty.press(":check isolation\r", "Diagnose › isolation");
     pty.wait_for("✗ ◇");
-    pty.wait_for("tdemo → eds is open");
-    assert!(pty.text().contains("▸tdemo"), "{}", pty.text());
+    pty.wait_for("eds → tdemo is open");
+    assert!(pty.text().contains("▸eds"), "{}", pty.text());
     lab.fault_off("inter-tenant-leak@tdemo").unwrap();
     pty.press("r", "every barrier stands by routes and rules");
     assert!(!pty.text().contains("✗ ◇"), "{}", pty.text());
     // The cursor is on the same cell still; what is pasted says how it is read before it counts.
-    pty.press("m", "Paste a result · tdemo → eds");
-    let tcp = "nc: connect to 10.20.130.10 port 22 (tcp) timed out: Operation now in progress\r";
-    let all = [ping("10.20.129.1", 3), ping("10.20.130.10", 0), tcp.to_owned(), ping("10.20.130.1", 0)].concat();
+    pty.press("m", "Paste a result · eds → tdemo");
+    let tcp = "nc: connect to 10.20.129.10 port 22 (tcp) timed out: Operation now in progress\r";
+    let all = [ping("10.20.130.1", 3), ping("10.20.129.10", 0), tcp.to_owned(), ping("10.20.129.1", 0)].concat();
     pty.press(&format!("\u{1b}[200~{all}\u{1b}[201~"), "enter takes it");
-    assert!(pty.text().contains("✓ tcp 10.20.130.10:22: timeout"), "{}", pty.text());
+    assert!(pty.text().contains("✓ tcp 10.20.129.10:22: timeout"), "{}", pty.text());
     pty.press("\r", "✓ ✓");
     pty.press("\r", "a person's word, not measured here");
     leave(pty);

@@ -42,8 +42,21 @@ pub fn came(model: &mut Model, id: u64, matrix: Arc<Matrix>) {
     let Some(inquiry) = model.inquiry.as_ref().filter(|inquiry| inquiry.id == id) else { return };
     if matches!(inquiry.check, Check::Isolation | Check::All) {
         (model.isolation.id, model.isolation.matrix) = (id, Some(Arc::clone(&matrix)));
+        pin(model);
     }
     model.isolation.paths = Some(matrix);
+}
+
+/// Holds the cursor on its cell: a later table never moves it.
+fn pin(model: &mut Model) {
+    let Some(matrix) = model.isolation.matrix.clone() else { return };
+    let first = matrix.worst().or_else(|| matrix.iter().next().map(|(row, column, _)| (row, column)));
+    let name = first.and_then(|first| name_of(&matrix, first));
+    for screen in &mut model.stack {
+        if let Screen::Isolation { at: at @ None } = screen {
+            at.clone_from(&name);
+        }
+    }
 }
 
 /// Takes in what an earlier check comes to together with what was pasted since.
@@ -72,7 +85,10 @@ pub fn show(model: &mut Model) -> Vec<Effect> {
     if model.isolation.matrix.is_none() && !open {
         return findings::ask(model, Check::Isolation, None);
     }
-    nav::push(model, screen());
+    if !matches!(model.screen(), Screen::Isolation { .. }) {
+        nav::push(model, screen());
+        pin(model);
+    }
     Vec::new()
 }
 

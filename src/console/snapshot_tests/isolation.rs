@@ -134,7 +134,8 @@ fn asking(size: (u16, u16)) -> Model {
 fn judged(mut model: Model, evidence: &Evidence) -> Model {
     let items = evidence.items.iter().chain(model.isolation.pasted.iter()).cloned().collect();
     let facts = Facts::of(&Evidence { question: evidence.question.clone(), items });
-    let (report, matrix) = (Arc::new(Report::of_facts(&facts)), Arc::new(Matrix::of(&facts)));
+    let report = Report::of_facts(&facts).within(crate::diagnose::finding::Layer::Isolation);
+    let (report, matrix) = (Arc::new(report), Arc::new(Matrix::of(&facts)));
     let first = model.isolation.matrix.is_none();
     if first {
         update(&mut model, Msg::Table { id: 1, matrix });
@@ -279,6 +280,15 @@ fn legs_of_a_tenants_path_take_a_pasted_result() {
         let path = model.inquiry.as_ref().unwrap().path().unwrap();
         assert_eq!(path.legs[1].state, crate::diagnose::path::State::Fail, "leg 2");
     }
+}
+
+#[test]
+fn a_later_table_does_not_move_the_cursor() {
+    let six = names(6);
+    let model = judged(asking(DESIGN), &evidence(&six, &[], &[(4, 2)]));
+    let at = isolation::cursor(&model);
+    assert_eq!(at, Some((4, 2)), "the worst cell has it first");
+    assert_eq!(isolation::cursor(&judged(model, &evidence(&six, &[], &[(1, 0)]))), at);
 }
 
 /// What the largest site costs is printed, not judged: `--nocapture` shows it.

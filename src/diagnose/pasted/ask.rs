@@ -157,6 +157,8 @@ impl Leg {
                 true
             }
             Said::Captured { packets } => *packets > 0,
+            // Whoever has to drop it sent it back.
+            Said::Loop if self.wants == Wants::Nothing => true,
             Said::Timeout => false,
             Said::Unreachable { .. }
             | Said::Prohibited { .. }

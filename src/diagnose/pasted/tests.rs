@@ -194,7 +194,9 @@ fn only_silence_counts_as_blocked() {
     let came = |said: Said| leg.judge(&Reading::new(leg.ask.tried(), said, ""));
     use ask::Came::{Right, Unclear, Wrong};
     assert_eq!(came(Said::Timeout), Right);
-    for said in [Said::Connected, Said::Refused, Said::Http(401), Said::Unreachable { by: Some(ip("192.0.2.1")) }] {
+    for said in
+        [Said::Connected, Said::Refused, Said::Http(401), Said::Loop, Said::Unreachable { by: Some(ip("192.0.2.1")) }]
+    {
         assert_eq!(came(said.clone()), Wrong, "{said:?}");
     }
     for said in

@@ -204,7 +204,11 @@ impl Ground<'_> {
                         format!("{via}by {dev}")
                     }
                 };
-                said.push(format!("{}: lookup of {}: {told}", exit.name, asked.dst));
+                let told = format!("{}: lookup of {}: {told}", exit.name, asked.dst);
+                // It is asked twice, and says the same twice.
+                if !said.contains(&told) {
+                    said.push(told);
+                }
             }
             ways.push(worst);
         }
@@ -318,7 +322,10 @@ impl Ground<'_> {
             for asked in self.lookups.get(&(exit.name, tenant.zone, None)).into_iter().flatten() {
                 let mine = to.iter().any(|net| net.contains(&asked.dst));
                 let (true, Lookup::Route { dev, .. }) = (mine, &asked.answer) else { continue };
-                facts.push(format!("{}: lookup of {}: by {dev}", exit.name, asked.dst));
+                let told = format!("{}: lookup of {}: by {dev}", exit.name, asked.dst);
+                if !facts.contains(&told) {
+                    facts.push(told);
+                }
                 if exit.transit().is_some_and(|transit| transit != dev) && !tenant.has_device(dev) {
                     past = Some(format!("{} sends it by {dev}, past the firewall", exit.name));
                 }

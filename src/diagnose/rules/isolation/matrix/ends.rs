@@ -194,7 +194,7 @@ fn hosts(facts: &Facts, router: Option<Ipv4Addr>, node: Option<Ipv4Addr>, net: I
         let host = site.proxmox.url.split("://").nth(1)?.split(['/', ':']).next()?;
         host.parse::<Ipv4Addr>().ok()
     });
-    let pve = url.or(node).filter(|ip| net.contains(ip));
+    let pve = [url, node].into_iter().flatten().find(|ip| net.contains(ip));
     let pve = pve.map(|ip| Host { ip, ping: true, ports: vec![PVE, SSH], what: "the hypervisor".to_owned() });
     let router =
         router.map(|ip| Host { ip, ping: true, ports: vec![HTTPS], what: "the router's address there".to_owned() });

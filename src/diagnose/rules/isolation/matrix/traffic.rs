@@ -122,12 +122,13 @@ pub(super) fn of_legs(legs: Vec<Leg>, pasted: &[Sourced<Pasted>], now: Option<Ti
             return Traffic::Contradictory { what: format!("{right}, and {wrong}") };
         }
     }
-    let first = |came: Came| tests.iter().flat_map(|one| &one.fresh).find(|(c, ..)| *c == came);
-    if let Some((.., reading)) = first(Came::Wrong) {
+    let has = |one: &Ran<'_>, came: Came| one.fresh.iter().any(|(c, ..)| *c == came);
+    if let Some((.., reading)) = tests.iter().flat_map(|one| &one.fresh).find(|(c, ..)| *c == Came::Wrong) {
         return Traffic::Open { what: reading.words() };
     }
-    let right = tests.iter().filter(|one| one.fresh.iter().any(|(c, ..)| *c == Came::Right)).count();
-    if let Some((.., reading)) = first(Came::Unclear) {
+    let right = tests.iter().filter(|one| has(one, Came::Right)).count();
+    let unclear = tests.iter().filter(|one| !has(one, Came::Right)).flat_map(|one| &one.fresh).next();
+    if let Some((.., reading)) = unclear {
         return Traffic::Unclear { why: format!("{}: only a timeout counts as blocked", reading.words()) };
     }
     if right == 0 {
