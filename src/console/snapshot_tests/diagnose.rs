@@ -146,7 +146,6 @@ fn a_check_in_each_state() {
         check(&come(asking(size, Check::Egress), passing(&[])), "diagnose", "pass");
         check(&come(asking(size, Check::Egress), broken()), "diagnose", "fault");
         check(&come(asking(size, Check::Egress), unread()), "diagnose", "unknown");
-        check(&come(asking(size, Check::Isolation), broken()), "diagnose", "isolation");
         let mut stopped = asking(size, Check::Egress);
         findings::stop(&mut stopped);
         check(&stopped, "diagnose", "stopping");

@@ -97,6 +97,7 @@ fn only_reads(effects: &[Effect]) {
             | Effect::StopCheck
             | Effect::Save { .. }
             | Effect::WakeAt(_)
+            | Effect::Judge { .. }
             | Effect::Title(_) => {}
         }
     }

@@ -34,7 +34,8 @@ const EVERYWHERE: [&str; 3] = ["/", "/sdn", "/sdn/zones"];
 /// What is missing, where it cannot be said that these are all.
 pub(super) fn whole(facts: &Facts) -> Result<Tenants, Missing> {
     let missing = |what: &str, path: &str| (format!("all tenants: {what}"), facts.pve.why(path));
-    let rights = facts.access.permissions.as_ref().ok_or_else(|| missing("the token's rights", "access/permissions"))?;
+    let rights =
+        facts.access.permissions.as_ref().ok_or_else(|| missing("the token's rights", "access/permissions"))?;
     let sees =
         |path: &str| rights.get(path).is_some_and(|has| has.contains("SDN.Audit") || has.contains("SDN.Allocate"));
     if !EVERYWHERE.iter().any(|path| sees(path)) {
