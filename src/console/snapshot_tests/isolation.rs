@@ -93,6 +93,12 @@ pub fn evidence(names: &[String], open: &[(usize, usize)], delivers: &[(usize, u
     let main = "default via 10.20.50.1 dev vmbr0.50\n10.20.99.0/24 dev vmbr0 proto kernel scope link src 10.20.99.22\n";
     let line = "ip route show table main".to_owned();
     items.push(kept("main.txt".into(), NODE, Kind::Command { line, exit: Some(0) }, main.to_owned()));
+    items.extend(perimeter());
+    Evidence { question: Some("check isolation".into()), items }
+}
+
+/// The firewall: it lets names, the platform and operators through, and nobody else.
+fn perimeter() -> [Item; 2] {
     let interface = |id: &str, name: &str, net: &str| {
         format!("{{\"identifier\":\"{id}\",\"description\":\"{name}\",\"device\":\"{id}\",\"addr4\":\"{net}\"}}")
     };
@@ -104,7 +110,7 @@ pub fn evidence(names: &[String], open: &[(usize, usize)], delivers: &[(usize, u
         interface("opt8", "management", "10.20.99.1/24"),
         interface("opt10", "tenant_transit", "10.20.50.1/24"),
     ];
-    items.push(http("GET /api/interfaces/overview/interfacesInfo", format!("{{\"rows\":[{}]}}", rows.join(","))));
+    let first = http("GET /api/interfaces/overview/interfacesInfo", format!("{{\"rows\":[{}]}}", rows.join(",")));
     let rule = |n: u32, on: &str, from: &str, to: &str, port: &str, name: &str| {
         format!(
             "{{\"uuid\":\"u{n}\",\"enabled\":\"1\",\"action\":\"pass\",\"interface\":\"{on}\",\"direction\":\"in\",\"source_net\":\"{from}\",\"destination_net\":\"{to}\",\"destination_port\":\"{port}\",\"description\":\"{name}\"}}"
@@ -115,8 +121,7 @@ pub fn evidence(names: &[String], open: &[(usize, usize)], delivers: &[(usize, u
         rule(2, "opt10", "10.20.50.0/24", "10.20.25.0/24", "", "transit to platform"),
         rule(3, "opt1", "10.20.10.0/24", "10.20.128.0/18", "", "trusted to overlay"),
     ];
-    items.push(http("POST /api/firewall/filter/searchRule", format!("{{\"rows\":[{}]}}", rules.join(","))));
-    Evidence { question: Some("check isolation".into()), items }
+    [first, http("POST /api/firewall/filter/searchRule", format!("{{\"rows\":[{}]}}", rules.join(",")))]
 }
 
 fn names(count: usize) -> Vec<String> {
