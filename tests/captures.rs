@@ -99,7 +99,16 @@ const NOT_IN_FRAME: [&str; 3] = ["perimeter-drop", "transit-mtu", "workload-down
 const BY_DESIGN: &str = "tenant-isolated";
 
 fn item(file: &str, kind: Kind, body: String, stderr: String) -> Item {
-    Item { file: file.to_owned(), from: NODE.to_owned(), kind, at: None, empty: body.is_empty(), body, stderr }
+    Item {
+        file: file.to_owned(),
+        from: NODE.to_owned(),
+        kind,
+        at: None,
+        took: None,
+        empty: body.is_empty(),
+        body,
+        stderr,
+    }
 }
 
 fn get(file: &str, path: &str, data: &Value) -> Item {

@@ -5,10 +5,10 @@ use std::fmt::Write as _;
 
 use super::*;
 use crate::console::{findings, isolation};
-use crate::diagnose::collect::Check;
+use crate::diagnose::Diagnosis;
+use crate::diagnose::collect::{Check, Wanted};
 use crate::diagnose::evidence::{Ended, Evidence, Http, Item, Kind};
 use crate::diagnose::facts::Facts;
-use crate::diagnose::report::Report;
 use crate::diagnose::rules::matrix::Matrix;
 
 const NODE: &str = "hv02";
@@ -45,7 +45,7 @@ transit = "10.20.50.0/24"
 fn kept(file: String, from: &str, kind: Kind, body: String) -> Item {
     let at = Some(testing::now());
     let empty = body.is_empty();
-    Item { file, from: from.into(), kind, at, body, stderr: String::new(), empty }
+    Item { file, from: from.into(), kind, at, took: None, body, stderr: String::new(), empty }
 }
 
 fn http(request: &str, body: String) -> Item {
@@ -138,15 +138,17 @@ fn asking(size: (u16, u16)) -> Model {
 
 fn judged(mut model: Model, evidence: &Evidence) -> Model {
     let items = evidence.items.iter().chain(model.isolation.pasted.iter()).cloned().collect();
-    let facts = Facts::of(&Evidence { question: evidence.question.clone(), items });
-    let report = Report::of_facts(&facts).within(crate::diagnose::finding::Layer::Isolation);
-    let (report, matrix) = (Arc::new(report), Arc::new(Matrix::of(&facts)));
+    let read = Evidence { question: evidence.question.clone(), items };
+    let facts = Facts::of(&read);
+    let wanted = Wanted::of(Check::Isolation, None);
+    let diagnosis = Arc::new(Diagnosis::of(&wanted, read, Vec::new()));
+    let matrix = Arc::new(Matrix::of(&facts));
     let first = model.isolation.matrix.is_none();
     if first {
         update(&mut model, Msg::Table { id: 1, matrix });
-        update(&mut model, Msg::Checked { id: 1, report: Ok(report), took: std::time::Duration::from_secs(1) });
+        update(&mut model, Msg::Checked { id: 1, diagnosis: Ok(diagnosis), took: std::time::Duration::from_secs(1) });
     } else {
-        update(&mut model, Msg::Judged { id: 1, report, matrix });
+        update(&mut model, Msg::Judged { id: 1, diagnosis, matrix });
     }
     model
 }
@@ -269,8 +271,10 @@ fn legs_of_a_tenants_path_take_a_pasted_result() {
         let mut model = tenants(testing::healthy(), size);
         findings::ask(&mut model, Check::Egress, Some("eds".into()));
         update(&mut model, Msg::Table { id: 1, matrix: Arc::new(Matrix::of(&facts)) });
-        let report = Ok(Arc::new(Report::of_facts(&facts)));
-        update(&mut model, Msg::Checked { id: 1, report, took: std::time::Duration::from_secs(1) });
+        let wanted = Wanted::of(Check::Egress, Some("eds"));
+        let judge = |evidence| Arc::new(Diagnosis::of(&wanted, evidence, Vec::new()));
+        let diagnosis = Ok(judge(evidence(&names(2), &[], &[])));
+        update(&mut model, Msg::Checked { id: 1, diagnosis, took: std::time::Duration::from_secs(1) });
         let ping = "PING 10.20.130.1 (10.20.130.1): 56 data bytes\n\n--- 10.20.130.1 ping statistics ---\n3 packets transmitted, 0 packets received, 100% packet loss\n";
         let mut model = pasting(model, ping);
         check(&model, "diagnose", "paste");
@@ -279,11 +283,10 @@ fn legs_of_a_tenants_path_take_a_pasted_result() {
             effects.iter().any(|e| matches!(e, crate::console::msg::Effect::Judge { pasted } if pasted.len() == 1))
         );
         let items = site.items.iter().chain(model.isolation.pasted.iter()).cloned().collect();
-        let facts = Facts::of(&Evidence { question: None, items });
-        let (report, matrix) = (Arc::new(Report::of_facts(&facts)), Arc::new(Matrix::of(&facts)));
-        update(&mut model, Msg::Judged { id: 1, report, matrix });
-        let path = model.inquiry.as_ref().unwrap().path().unwrap();
-        assert_eq!(path.legs[1].state, crate::diagnose::path::State::Fail, "leg 2");
+        let read = Evidence { question: None, items };
+        let (matrix, diagnosis) = (Arc::new(Matrix::of(&Facts::of(&read))), judge(read));
+        update(&mut model, Msg::Judged { id: 1, diagnosis, matrix });
+        assert_eq!(model.inquiry.as_ref().unwrap().legs()[1].state, crate::diagnose::path::State::Fail, "leg 2");
     }
 }
 

@@ -17,7 +17,7 @@ fn item(request: &str, rows: &[String]) -> Item {
     let http = Http::parse(request, Ended { status: 200, reason: "OK".into() }).unwrap();
     let body = format!("{{\"rows\":[{}]}}", rows.join(","));
     let (file, from) = (format!("{}.json", request.len()), "fw".to_owned());
-    Item { file, from, kind: Kind::Http(http), at: None, body, stderr: String::new(), empty: false }
+    Item { file, from, kind: Kind::Http(http), at: None, took: None, body, stderr: String::new(), empty: false }
 }
 
 fn rule(fields: &str) -> String {
