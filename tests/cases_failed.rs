@@ -55,7 +55,7 @@ fn failures(item: &Item) -> Vec<Item> {
             .into_iter()
             .map(|(exit, stderr)| with(Kind::Command { line: line.clone(), exit }, "", stderr))
             .collect(),
-        Kind::Dns(_) | Kind::Material(_) => Vec::new(),
+        Kind::Dns(_) | Kind::Material(_) | Kind::Pasted { .. } => Vec::new(),
     }
 }
 

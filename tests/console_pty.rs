@@ -18,6 +18,8 @@ mod endings;
 mod environment;
 #[path = "console_pty/input.rs"]
 mod input;
+#[path = "console_pty/isolation.rs"]
+mod isolation;
 #[path = "console_pty/resolve.rs"]
 mod resolve;
 #[path = "console_pty/screens.rs"]

@@ -1,4 +1,4 @@
-//! `reach` and `check isolation --matrix` of the program itself, against a lab.
+//! `reach` of the program itself, against a lab.
 
 #![cfg(feature = "console")]
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test stops at the first surprise")]
@@ -78,18 +78,5 @@ async fn a_name_that_is_nobodys_is_a_mistake_where_everybody_is_known() {
     lab.fault_on("list-filtered").unwrap();
     let (code, text, _) = run(&lab, &["check", "workload", "nobody"]).await;
     assert!(code == 3 && text.contains("tenant nobody"), "{code} {text}");
-    lab.shutdown().await;
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_matrix_of_tenants_is_markdown() {
-    let lab = lab().await;
-    let (code, text, said) = run(&lab, &["check", "isolation", "--matrix"]).await;
-    let rows = text.lines().filter(|line| line.contains("| dropped by the VRF | Invalid argument |")).count();
-    assert_eq!((code, rows), (0, 2), "{text}{said}");
-    assert!(text.contains("- on a workload of eds, towards tdemo: `ping -c 3 -W 1 10.20.129.10`"), "{text}");
-    lab.fault_on("inter-tenant-leak@tdemo").unwrap();
-    let (code, text, _) = run(&lab, &["check", "isolation", "--matrix"]).await;
-    assert!(code == 1 && text.contains("DELIVERED"), "{code} {text}");
     lab.shutdown().await;
 }

@@ -108,6 +108,9 @@ pub enum Verb {
     Explain {
         /// Directory with inputs.json and the files it names.
         dir: PathBuf,
+        /// Instead of findings the table of every ordered pair of tenants, as Markdown.
+        #[arg(long)]
+        matrix: bool,
         /// Form.
         #[arg(short, long, value_enum, default_value_t)]
         output: Format,
@@ -175,13 +178,18 @@ pub struct CheckArgs {
     /// Only this tenant, or this workload of it.
     #[arg(value_name = "TENANT[/WORKLOAD]")]
     pub subject: Option<String>,
-    /// Instead of findings the table of every ordered pair of tenants, as Markdown, for a change record.
+    /// Instead of findings the table of every ordered pair of tenants, as Markdown, for a change record: what routes and
+    /// rules say, what traffic showed, what was not run, with its commands.
     #[arg(long)]
     pub matrix: bool,
     /// Also try each tenant's update key on every other tenant's zones, by updates that can change nothing. Fetches the
     /// keys' secrets from PowerDNS for this alone; they are kept nowhere. For isolation, dns, contract and all.
     #[arg(long)]
     pub keys: bool,
+    /// Results that somebody ran in a workload or on another segment: a file, or - for standard input. They count as
+    /// pasted, never as measured.
+    #[arg(long, value_name = "FILE")]
+    pub pasted: Option<PathBuf>,
     /// Keep the evidence in this directory, which must not exist yet.
     #[arg(long, value_name = "DIR")]
     pub save: Option<PathBuf>,

@@ -3,16 +3,19 @@
 use std::io::Write;
 use std::path::Path;
 
-use serde_json::json;
+use jiff::Timestamp;
+use serde_json::{Value, json};
 
 use super::args::{CheckArgs, Format, Global};
-use super::{Code, Failure, contract, findings, open, print, progress};
+use super::{Code, Failure, contract, findings, open, pasted, print, progress};
 use crate::console::widgets::format::plural;
-use crate::diagnose::Diagnosis;
 use crate::diagnose::collect::{Asked, Check, Sink, Wanted, asked, collect};
+use crate::diagnose::contract::Judged;
 use crate::diagnose::evidence::{Evidence, save};
 use crate::diagnose::facts::Facts;
-use crate::diagnose::rules::matrix;
+use crate::diagnose::pasted::Leg;
+use crate::diagnose::rules::matrix::{self, Matrix};
+use crate::diagnose::{Diagnosis, Report};
 use crate::inventory::feed::Clients;
 use crate::runtime::clock;
 use crate::site::Site;
@@ -26,7 +29,8 @@ pub(super) fn run(global: &Global, request: &CheckArgs) -> Result<Code, Failure>
     }
     let site = open::site(global)?;
     let wanted = Wanted::of(check, request.subject.as_deref()).with_keys(request.keys);
-    let evidence = open::runtime()?.block_on(async {
+    let given = request.pasted.as_deref().map(pasted::blocks).transpose()?.unwrap_or_default();
+    let mut evidence = open::runtime()?.block_on(async {
         let clients = Clients::connect(&site).await;
         let sink = Sink::new(clock::system()).telling(progress::tell());
         let evidence = collect(&site, &clients, &wanted, &sink).await;
@@ -34,6 +38,7 @@ pub(super) fn run(global: &Global, request: &CheckArgs) -> Result<Code, Failure>
         evidence
     });
     there(&evidence, &wanted, &site)?;
+    pasted::add(&mut evidence, &given)?;
     if let Some(dir) = &request.save {
         keep(&evidence, dir)?;
     }
@@ -41,23 +46,92 @@ pub(super) fn run(global: &Global, request: &CheckArgs) -> Result<Code, Failure>
     if others > 0 {
         open::note(&format!("{} about other tenants left out", plural(others, "finding")));
     }
+    let facts = Facts::of(&evidence);
+    let matrix = Matrix::of(&facts);
     let out = &mut std::io::stdout();
-    if !request.matrix {
-        let clauses = contract::of(&report, &evidence);
-        let whole = check == Check::Contract;
-        return findings::show(out, &report, clauses.as_deref(), whole, evidence.at(), request.output);
+    if request.matrix {
+        table(out, &facts, &matrix, (&site.name, wanted.tenant.as_deref()), request.output)?;
+        return Ok(findings::code(&report));
     }
-    let pairs: Vec<_> =
-        matrix::pairs(&Facts::of(&evidence)).into_iter().filter(|pair| concerns(pair, &wanted)).collect();
-    match request.output {
-        Format::Table => write!(out, "{}", matrix::markdown(&pairs))?,
-        format => print::document(out, &json!({ "schema": "deevnet-console/isolation/v1", "pairs": pairs }), format)?,
-    }
-    Ok(findings::code(&report))
+    let clauses = contract::of(&report, &evidence);
+    let told = Told { report: &report, matrix: &matrix, clauses: clauses.as_deref(), whole: check == Check::Contract };
+    show(out, &told, evidence.at(), request.output)
 }
 
-fn concerns(pair: &matrix::Pair, wanted: &Wanted) -> bool {
-    wanted.tenant.as_ref().is_none_or(|tenant| *tenant == pair.from || *tenant == pair.to)
+/// What is told of a check.
+pub(super) struct Told<'a> {
+    /// What was found.
+    pub(super) report: &'a Report,
+    /// The isolation table: of it, what was pasted.
+    pub(super) matrix: &'a Matrix,
+    /// Clauses of the tenant contract, where they were judged.
+    pub(super) clauses: Option<&'a [Judged]>,
+    /// Each clause, instead of what they come to.
+    pub(super) whole: bool,
+}
+
+/// The findings, and the pasted results beside them.
+///
+/// # Errors
+/// When it cannot be written.
+pub(super) fn show(
+    out: &mut dyn Write,
+    told: &Told<'_>,
+    at: Option<Timestamp>,
+    format: Format,
+) -> Result<Code, Failure> {
+    if told.matrix.pasted.is_empty() || format == Format::Table {
+        pasted::people_above(out, told.matrix, format)?;
+        return findings::show(out, told.report, told.clauses, told.whole, at, format);
+    }
+    let mut document = findings::document(told.report, told.clauses, at);
+    if let Some(map) = document.as_object_mut() {
+        map.insert("pasted".to_owned(), json!(told.matrix.pasted));
+    }
+    print::document(out, &document, format)?;
+    Ok(findings::code(told.report))
+}
+
+/// The table of pairs, of all tenants or of one.
+///
+/// # Errors
+/// When it cannot be written.
+pub(super) fn table(
+    out: &mut dyn Write,
+    facts: &Facts,
+    matrix: &Matrix,
+    (site, tenant): (&str, Option<&str>),
+    format: Format,
+) -> Result<(), Failure> {
+    let matrix = tenant.map_or_else(|| matrix.clone(), |tenant| matrix.about(tenant));
+    match format {
+        Format::Table => write!(out, "{}", matrix::markdown(&matrix, &pasted::about(site)))?,
+        format => {
+            let mine = |pair: &matrix::Pair| tenant.is_none_or(|tenant| tenant == pair.from || tenant == pair.to);
+            let pairs: Vec<_> = matrix::pairs(facts).into_iter().filter(mine).collect();
+            let cells = cells(&matrix);
+            let document = json!({
+                "schema": "deevnet-console/isolation/v1", "at": matrix.at, "site": site, "pairs": pairs, "cells": cells,
+                "pasted": matrix.pasted, "looked_up": matrix.looked_up, "not_run": matrix.not_run(),
+            });
+            print::document(out, &document, format)?;
+        }
+    }
+    Ok(())
+}
+
+fn cells(matrix: &Matrix) -> Vec<Value> {
+    let leg = |leg: &Leg| json!({ "where": leg.from.words, "from": leg.from.label(), "command": leg.ask.command(), "wants": leg.wants });
+    let cell = |(row, column, cell): (usize, usize, &matrix::Cell)| {
+        let to = matrix.targets.get(column);
+        json!({
+            "from": matrix.senders.get(row).map(|sender| &sender.name),
+            "to": to.map(|to| &to.name), "kind": to.map(|to| to.goal),
+            "routes_and_rules": cell.config, "sentence": cell.sentence, "facts": cell.facts, "keys": cell.keys,
+            "traffic": cell.traffic, "to_run": matrix.legs(row, column).iter().map(leg).collect::<Vec<_>>(),
+        })
+    };
+    matrix.iter().map(cell).collect()
 }
 
 /// A name that is nobody's is a mistake of the question, where everybody is known. Whether it was found.

@@ -3,16 +3,19 @@
 use std::path::Path;
 
 use super::args::Format;
-use super::{Code, Failure, contract, findings};
+use super::{Code, Failure, check, contract, findings};
 use crate::diagnose::Diagnosis;
 use crate::diagnose::collect::{Check, Wanted, report};
 use crate::diagnose::evidence::load;
+use crate::diagnose::facts::Facts;
+use crate::diagnose::rules::matrix::Matrix;
 
 /// Runs the verb.
-pub(super) fn run(dir: &Path, format: Format) -> Result<Code, Failure> {
+pub(super) fn run(dir: &Path, table: bool, format: Format) -> Result<Code, Failure> {
     let evidence = load(dir).map_err(|e| Failure::usage(e.to_string(), e.help()))?;
     let asked = evidence.question.as_deref().and_then(Wanted::asked);
     let whole = asked.as_ref().is_some_and(|wanted| wanted.check == Check::Contract);
+    let tenant = asked.as_ref().and_then(|wanted| wanted.tenant.clone());
     // What a check left is judged as the check judged it: of whom it was asked about.
     let (report, evidence) = match asked {
         Some(wanted) => {
@@ -21,8 +24,17 @@ pub(super) fn run(dir: &Path, format: Format) -> Result<Code, Failure> {
         }
         None => (report(&evidence), evidence.into()),
     };
+    let facts = Facts::of(&evidence);
+    let matrix = Matrix::of(&facts);
+    let out = &mut std::io::stdout();
+    if table {
+        let site = facts.site.as_ref().map_or("not named", |site| site.name.as_str());
+        check::table(out, &facts, &matrix, (site, tenant.as_deref()), format)?;
+        return Ok(findings::code(&report));
+    }
     let clauses = contract::of(&report, &evidence);
-    findings::show(&mut std::io::stdout(), &report, clauses.as_deref(), whole, evidence.at(), format)
+    let told = check::Told { report: &report, matrix: &matrix, clauses: clauses.as_deref(), whole };
+    check::show(out, &told, evidence.at(), format)
 }
 
 #[cfg(test)]

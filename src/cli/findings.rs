@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use jiff::Timestamp;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::args::Format;
 use super::{Code, Failure, contract, print};
@@ -31,15 +31,18 @@ pub(super) fn show(
             people(out, report)?;
             contract::show(out, clauses.unwrap_or_default(), whole)?;
         }
-        _ => {
-            let mut document = report.document(at);
-            if let (Some(clauses), Some(map)) = (clauses, document.as_object_mut()) {
-                map.insert("clauses".to_owned(), json!(clauses));
-            }
-            print::document(out, &document, format)?;
-        }
+        _ => print::document(out, &document(report, clauses, at), format)?,
     }
     Ok(code(report))
+}
+
+/// `report` as a document, with `clauses` of the tenant contract where they were judged.
+pub(super) fn document(report: &Report, clauses: Option<&[Judged]>, at: Option<Timestamp>) -> Value {
+    let mut document = report.document(at);
+    if let (Some(clauses), Some(map)) = (clauses, document.as_object_mut()) {
+        map.insert("clauses".to_owned(), json!(clauses));
+    }
+    document
 }
 
 /// What a report comes to, as an exit code.

@@ -10,6 +10,7 @@ mod init;
 mod lab;
 pub mod numbering;
 mod open;
+mod pasted;
 mod print;
 mod progress;
 mod reach;
@@ -150,7 +151,7 @@ fn run(cli: Cli) -> Result<Code, Failure> {
         Some(Verb::Resolve(request)) => resolve::run(&global, &request),
         Some(Verb::Check(request)) => check::run(&global, &request),
         Some(Verb::Reach(request)) => reach::run(&global, &request),
-        Some(Verb::Explain { dir, output }) => explain::run(&dir, output),
+        Some(Verb::Explain { dir, matrix, output }) => explain::run(&dir, matrix, output),
         Some(Verb::Init(request)) => init::run(&global, &request),
         Some(Verb::Site { action: SiteAction::Check { verbose, timeout, resolv_conf, output } }) => {
             let request = site_check::Request { verbose, timeout, resolv_conf, output };

@@ -107,6 +107,7 @@ async fn run(global: &Global, site: &Arc<Site>, mode: Option<&'static str>) -> R
     let mut model = Model::new(site.name.clone(), (80, 24), clock(), style.look, style.keymap);
     model.bundles = open::places().ok().map(|places| places.state_of(site).join("bundles"));
     model.mode_word = mode;
+    model.isolation.operator = super::pasted::operator();
     model.themes = style.themes.into();
     let session = Session { model, feed, clock, capabilities };
     match runtime::run(session).await.map_err(|e| terminal(&e))? {

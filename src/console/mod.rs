@@ -9,6 +9,7 @@ pub mod complete;
 pub mod describe;
 pub mod file;
 pub mod findings;
+pub mod isolation;
 pub mod keymap;
 pub mod list;
 pub mod lists;

@@ -105,6 +105,18 @@ pub enum Screen {
         /// First line shown.
         scroll: usize,
     },
+    /// The isolation table: every ordered pair of tenants, and what they must not reach.
+    Isolation {
+        /// The cell under the cursor; `None` = the one that matters most.
+        at: Option<super::isolation::At>,
+    },
+    /// One cell of it in full.
+    Cell {
+        /// Which.
+        at: super::isolation::At,
+        /// First line shown.
+        scroll: usize,
+    },
     /// One finding of it in full.
     Finding {
         /// Which; `None` = all of them, as JSON.
@@ -153,6 +165,7 @@ impl Screen {
                 | Self::Diagnose { .. }
                 | Self::Finding { .. }
                 | Self::Evidence { .. }
+                | Self::Cell { .. }
         )
     }
 
@@ -163,7 +176,8 @@ impl Screen {
             | Self::Resolve { scroll }
             | Self::Diagnose { scroll, .. }
             | Self::Finding { scroll, .. }
-            | Self::Evidence { scroll, .. } => Some(scroll),
+            | Self::Evidence { scroll, .. }
+            | Self::Cell { scroll, .. } => Some(scroll),
             _ => None,
         }
     }
@@ -228,6 +242,8 @@ pub enum Overlay {
         /// Directory.
         field: Field,
     },
+    /// The field for a pasted result.
+    Paste(Box<super::isolation::Paste>),
     /// Choice of a sort column.
     Sort {
         /// Position among the columns.
@@ -290,6 +306,8 @@ pub struct Model {
     pub inquiry: Option<Inquiry>,
     /// Directory that is offered for bundles; `None` = the working directory.
     pub bundles: Option<std::path::PathBuf>,
+    /// The isolation table, and what was pasted.
+    pub isolation: super::isolation::Isolation,
     /// What the last check of each tenant's egress came to.
     pub verdicts: BTreeMap<Arc<str>, Verdict>,
     /// What this console asked or tried by itself, oldest first, bounded.
@@ -342,6 +360,7 @@ impl Model {
             question: None,
             inquiry: None,
             bundles: None,
+            isolation: super::isolation::Isolation::default(),
             verdicts: BTreeMap::new(),
             probes: Vec::new(),
             history: Vec::new(),
@@ -427,7 +446,9 @@ impl Model {
             | Screen::Resolve { .. }
             | Screen::Diagnose { .. }
             | Screen::Finding { .. }
-            | Screen::Evidence { .. } => Vec::new(),
+            | Screen::Evidence { .. }
+            | Screen::Isolation { .. }
+            | Screen::Cell { .. } => Vec::new(),
         }
     }
 

@@ -10,8 +10,9 @@ use ratatui::layout::{Position, Rect};
 
 use crate::diagnose::Diagnosis;
 use crate::diagnose::collect::Check;
-use crate::diagnose::evidence::Evidence;
+use crate::diagnose::evidence::{Evidence, Item};
 use crate::diagnose::resolve::{Heard, Target};
+use crate::diagnose::rules::matrix::Matrix;
 pub use crate::inventory::Demand;
 use crate::inventory::{Class, Inventory, ObjectId, SourceId};
 
@@ -55,6 +56,22 @@ pub enum Msg {
         diagnosis: Result<Arc<Diagnosis>, String>,
         /// How long it took.
         took: Duration,
+    },
+    /// The isolation table of the check of this number, before what it found.
+    Table {
+        /// Number of the check.
+        id: u64,
+        /// The table.
+        matrix: Arc<Matrix>,
+    },
+    /// What the check of this number comes to together with what was pasted ([`Effect::Judge`]).
+    Judged {
+        /// Number of the check.
+        id: u64,
+        /// What it comes to.
+        diagnosis: Arc<Diagnosis>,
+        /// The isolation table.
+        matrix: Arc<Matrix>,
     },
     /// `$EDITOR` came back, with the text where it was changed: this version only reads, so that it is thrown away.
     Edited(Option<String>),
@@ -142,6 +159,12 @@ pub enum Effect {
         dir: PathBuf,
         /// What was read.
         evidence: Arc<Evidence>,
+    },
+    /// Judge what the last checks read again, together with what was pasted; further checks take it in too. What comes
+    /// of it is told as [`Msg::Judged`].
+    Judge {
+        /// Everything that is pasted now.
+        pasted: Arc<[Item]>,
     },
     /// Set the terminal's title.
     Title(String),

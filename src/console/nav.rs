@@ -148,7 +148,9 @@ pub fn push(model: &mut Model, screen: Screen) {
         | Screen::Resolve { .. }
         | Screen::Diagnose { .. }
         | Screen::Finding { .. }
-        | Screen::Evidence { .. } => model.focus,
+        | Screen::Evidence { .. }
+        | Screen::Isolation { .. }
+        | Screen::Cell { .. } => model.focus,
     };
     if model.stack.len() >= DEPTH {
         model.stack.remove(1);

@@ -7,6 +7,7 @@ mod checkins;
 mod diagnose;
 mod grid;
 mod hostile;
+mod isolation;
 mod perimeter;
 mod resolve;
 mod rules;

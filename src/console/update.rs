@@ -15,7 +15,7 @@ use super::commands::{self, Availability, Call, Command, Group};
 use super::keymap::{self, Found, Mode};
 use super::model::{Layout, Model, Overlay, Screen};
 use super::msg::{Effect, Msg, Notice};
-use super::{findings, nav, resolve, select};
+use super::{findings, isolation, nav, resolve, select};
 use crate::inventory::{Class, Inventory};
 use crate::terminal::input::{Input, Key, KeyCode};
 
@@ -64,6 +64,14 @@ pub fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
         }
         Msg::Saved { dir, result } => {
             findings::saved(model, &dir, result);
+            Vec::new()
+        }
+        Msg::Table { id, matrix } => {
+            isolation::came(model, id, matrix);
+            Vec::new()
+        }
+        Msg::Judged { id, diagnosis, matrix } => {
+            isolation::judged(model, id, diagnosis, matrix);
             Vec::new()
         }
         Msg::Edited(text) => {
@@ -156,9 +164,14 @@ pub fn mode(model: &Model) -> Mode {
         return Mode::Everywhere;
     }
     match (&model.overlay, model.screen()) {
-        (Overlay::Command { .. } | Overlay::Filter { .. } | Overlay::Search { .. } | Overlay::Save { .. }, _) => {
-            Mode::Field
-        }
+        (
+            Overlay::Command { .. }
+            | Overlay::Filter { .. }
+            | Overlay::Search { .. }
+            | Overlay::Save { .. }
+            | Overlay::Paste(_),
+            _,
+        ) => Mode::Field,
         (Overlay::None, screen) => screen_mode(model, screen),
         _ => Mode::Overlay,
     }

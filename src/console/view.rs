@@ -5,6 +5,7 @@ pub mod field;
 mod footer;
 mod header;
 mod overlay;
+mod paste;
 
 use std::sync::Arc;
 
@@ -71,6 +72,8 @@ fn body(canvas: &mut Canvas<'_>, model: &Model, area: Rect) {
         }
         Screen::Text { subject, form, scroll } => screens::text::draw(canvas, ctx, area, (subject, *form), *scroll),
         Screen::Resolve { scroll } => screens::resolve::draw(canvas, ctx, area, *scroll),
+        Screen::Isolation { .. } => screens::isolation::draw(canvas, ctx, area),
+        Screen::Cell { .. } => screens::isolation::cell(canvas, ctx, area),
         Screen::Diagnose { .. } => screens::diagnose::draw(canvas, ctx, area),
         Screen::Finding { .. } => screens::diagnose::finding(canvas, ctx, area),
         Screen::Evidence { .. } => screens::evidence::draw(canvas, ctx, area),

@@ -11,6 +11,7 @@
 //! contract   the clauses of the tenant contract, judged by rules
 //! parts      what a check asks, part by part, and what ends when
 //! diagnosis  everything said of one evidence: report, legs, exit nodes one by one
+//! pasted     what somebody ran elsewhere and pasted here, read into typed results
 //! path       the legs from a workload to the internet, judged by rules
 //! seen       what was seen on legs that pass
 //! resolve    one name at every vantage point
@@ -26,6 +27,7 @@ pub mod evidence;
 pub mod facts;
 pub mod finding;
 pub mod parts;
+pub mod pasted;
 pub mod path;
 pub mod report;
 pub mod resolve;

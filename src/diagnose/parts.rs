@@ -90,7 +90,7 @@ impl Part {
             }
             evidence::Kind::Command { .. } => Some(Self::Tried(item.from.clone())),
             evidence::Kind::Dns(_) => Some(Self::Names),
-            evidence::Kind::Material(_) => None,
+            evidence::Kind::Pasted { .. } | evidence::Kind::Material(_) => None,
         }
     }
 

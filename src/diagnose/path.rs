@@ -61,7 +61,7 @@ pub static LEGS: [Leg; 12] = [
         seen_only: false,
         place: "in the workload",
         needs: "a ping of the gateway from the workload",
-        rules: &["firewall-bridge-mtu"],
+        rules: &["firewall-bridge-mtu", "workload-gateway-silent"],
     },
     Leg {
         name: "zone and VNet applied",
@@ -190,7 +190,7 @@ pub static LEGS: [Leg; 12] = [
         seen_only: false,
         place: "in the workload",
         needs: "a capture during a ping from the workload",
-        rules: &[],
+        rules: &["management-traffic-seen"],
     },
 ];
 

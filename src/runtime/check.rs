@@ -3,7 +3,7 @@
 //! Nothing here runs on the thread that draws: what was read is judged on a thread for such work.
 
 use std::future::Future;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::{Notify, mpsc};
@@ -11,7 +11,10 @@ use tokio::time::Instant;
 
 use crate::console::Msg;
 use crate::diagnose::Diagnosis;
-use crate::diagnose::collect::{Sink, Wanted, collect};
+use crate::diagnose::collect::{Check, Sink, Wanted, collect};
+use crate::diagnose::evidence::{Evidence, Item, Kind};
+use crate::diagnose::facts::Facts;
+use crate::diagnose::rules::matrix::Matrix;
 use crate::inventory::Inventory;
 use crate::inventory::feed::{Clients, Clock};
 
@@ -28,6 +31,62 @@ pub(super) struct Order {
     pub(super) wanted: Wanted,
     /// The site as it was last pictured: of it, only which site it is.
     pub(super) picture: Arc<Inventory>,
+    /// Where what it comes to is kept, with what is pasted.
+    pub(super) kept: Arc<Kept>,
+}
+
+/// What checks came to, and what is pasted beside it: a paste makes them anew.
+#[derive(Default)]
+pub(super) struct Kept {
+    pasted: Mutex<Arc<[Item]>>,
+    /// The last check, and the last one that the isolation table is of, by number.
+    checks: Mutex<Vec<(u64, Arc<Diagnosis>)>>,
+}
+
+impl Kept {
+    /// From now on this is what is pasted.
+    pub(super) fn paste(&self, pasted: Arc<[Item]>) {
+        *held(&self.pasted) = pasted;
+    }
+
+    fn pasted(&self) -> Arc<[Item]> {
+        Arc::clone(&held(&self.pasted))
+    }
+
+    fn keep(&self, id: u64, diagnosis: &Arc<Diagnosis>) {
+        let of_table = |diagnosis: &Diagnosis| matches!(diagnosis.wanted.check, Check::Isolation | Check::All);
+        let mut checks = held(&self.checks);
+        checks.retain(|(_, old)| of_table(old) && !of_table(diagnosis));
+        checks.push((id, Arc::clone(diagnosis)));
+    }
+
+    /// Judges what was read again, with what is pasted now, and tells what it comes to.
+    pub(super) async fn judge(&self, tell: &mpsc::Sender<Msg>) {
+        let checks = held(&self.checks).clone();
+        for (id, old) in checks {
+            let pasted = self.pasted();
+            let judged = tokio::task::spawn_blocking(move || {
+                let read = old.evidence.items.iter().filter(|item| !matches!(item.kind, Kind::Pasted { .. }));
+                let items = read.chain(&*pasted).cloned().collect();
+                let evidence = Evidence { question: old.evidence.question.clone(), items };
+                tabled(Diagnosis::of(&old.wanted, evidence, Vec::new()))
+            });
+            let Ok((diagnosis, matrix)) = judged.await else { continue };
+            if tell.send(Msg::Judged { id, diagnosis, matrix }).await.is_err() {
+                return;
+            }
+        }
+    }
+}
+
+fn held<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
+    lock.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// With the isolation table of the same evidence.
+fn tabled(diagnosis: Diagnosis) -> (Arc<Diagnosis>, Arc<Matrix>) {
+    let matrix = Matrix::of(&Facts::of(&diagnosis.evidence));
+    (Arc::new(diagnosis), Arc::new(matrix))
 }
 
 /// Runs a check to its end, or until `stop`.
@@ -57,7 +116,7 @@ async fn watch(
         loop {
             news.notified().await;
             tokio::time::sleep(PACE).await;
-            let Ok(diagnosis) = judge(&order.wanted, sink).await else { continue };
+            let Ok(diagnosis) = judge(order, sink, Arc::new).await else { continue };
             // A console that is behind hears of the next one.
             drop(tell.try_send(Msg::Checking { id: order.id, diagnosis, took: began.elapsed() }));
         }
@@ -72,18 +131,29 @@ async fn watch(
     tokio::select! {
         () = so_far => {}
         () = ended => {
-            let diagnosis = judge(&order.wanted, sink).await;
+            let judged = judge(order, sink, tabled).await;
+            if let Ok((diagnosis, matrix)) = &judged {
+                order.kept.keep(order.id, diagnosis);
+                // The table stands before the check is said to have ended.
+                let _ = tell.send(Msg::Table { id: order.id, matrix: Arc::clone(matrix) }).await;
+            }
+            let diagnosis = judged.map(|(diagnosis, _)| diagnosis);
             // Nobody is left to be told only when the console ends.
             let _ = tell.send(Msg::Checked { id: order.id, diagnosis, took: began.elapsed() }).await;
         }
     }
 }
 
-/// What has gathered, judged.
-async fn judge(wanted: &Wanted, sink: &Sink) -> Result<Arc<Diagnosis>, String> {
+/// What has gathered, together with what is pasted, judged and made into what `make` makes of it.
+async fn judge<T: Send + 'static>(
+    order: &Order,
+    sink: &Sink,
+    make: impl FnOnce(Diagnosis) -> T + Send + 'static,
+) -> Result<T, String> {
     // What is open first: what ends meanwhile is still awaited, never the other way around.
-    let (wanted, open) = (wanted.clone(), sink.open());
-    let evidence = sink.evidence(Some(wanted.question()));
-    let judged = tokio::task::spawn_blocking(move || Arc::new(Diagnosis::of(&wanted, evidence, open))).await;
+    let (wanted, open) = (order.wanted.clone(), sink.open());
+    let mut evidence = sink.evidence(Some(wanted.question()));
+    evidence.items.extend(order.kept.pasted().iter().cloned());
+    let judged = tokio::task::spawn_blocking(move || make(Diagnosis::of(&wanted, evidence, open))).await;
     judged.map_err(|_| "judging what was read ended by itself: nothing is known of it".to_owned())
 }

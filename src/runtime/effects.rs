@@ -30,6 +30,7 @@ impl Running {
                 let picture = std::sync::Arc::clone(&self.pictures.borrow());
                 self.probes.check(id, wanted, picture, &self.clock);
             }
+            Effect::Judge { pasted } => self.probes.judge(pasted),
             Effect::StopCheck => self.probes.stop_check(),
             Effect::Save { dir, evidence } => self.probes.save(dir, evidence),
             Effect::WakeAt(at) => self.wake = Some(at),

@@ -11,7 +11,7 @@ use tokio::task::AbortHandle;
 use super::check;
 use crate::console::Msg;
 use crate::diagnose::collect::Wanted;
-use crate::diagnose::evidence::{self, Evidence};
+use crate::diagnose::evidence::{self, Evidence, Item};
 use crate::diagnose::resolve::{Target, Vantages, ask};
 use crate::inventory::Inventory;
 use crate::inventory::feed::Clock;
@@ -25,12 +25,13 @@ pub(super) struct Probes {
     heard: mpsc::Receiver<Msg>,
     asking: Option<AbortHandle>,
     checking: Option<(AbortHandle, Arc<Notify>)>,
+    kept: Arc<check::Kept>,
 }
 
 impl Probes {
     pub(super) fn new() -> Self {
         let (tell, heard) = mpsc::channel(ANSWERS);
-        Self { tell, heard, asking: None, checking: None }
+        Self { tell, heard, asking: None, checking: None, kept: Arc::default() }
     }
 
     /// Asks everybody for `target`; an older question is given up.
@@ -63,9 +64,16 @@ impl Probes {
         let (tell, clock) = (self.tell.clone(), Arc::clone(clock));
         let stop = Arc::new(Notify::new());
         let stopped = Arc::clone(&stop);
-        let task =
-            tokio::spawn(async move { check::run(check::Order { id, wanted, picture }, clock, &stopped, &tell).await });
+        let order = check::Order { id, wanted, picture, kept: Arc::clone(&self.kept) };
+        let task = tokio::spawn(async move { check::run(order, clock, &stopped, &tell).await });
         self.checking = Some((task.abort_handle(), stop));
+    }
+
+    /// Judges what was read again, together with `pasted`; further checks take it in too.
+    pub(super) fn judge(&self, pasted: Arc<[Item]>) {
+        let (kept, tell) = (Arc::clone(&self.kept), self.tell.clone());
+        kept.paste(pasted);
+        tokio::spawn(async move { kept.judge(&tell).await });
     }
 
     /// Gives up what has not come of the check; what has is judged and told.

@@ -99,6 +99,7 @@ fn item(old: &Item) -> Item {
             asked_from: dns.asked_from.as_deref().map(rename),
         }),
         Kind::Material(what) => Kind::Material(rename(what)),
+        Kind::Pasted { .. } => old.kind.clone(),
     };
     Item { from: rename(&old.from), kind, body: rename(&old.body), stderr: rename(&old.stderr), ..old.clone() }
 }

@@ -48,6 +48,7 @@ pub fn hints(model: &Model) -> Vec<(String, String)> {
             keyed(model, Mode::Field, &[("open", "stay there"), ("back", "as before"), ("up", "up"), ("down", "down")])
         }
         Overlay::Save { .. } => keyed(model, Mode::Field, &[("open", "save"), ("back", "close")]),
+        Overlay::Paste(_) => keyed(model, Mode::Field, &[("open", "take it"), ("back", "close")]),
         Overlay::Filter { .. } => {
             keyed(model, Mode::Field, &[("open", "keep"), ("back", "as before"), ("up", "up"), ("down", "down")])
         }
@@ -87,6 +88,7 @@ fn on_screen(model: &Model) -> Vec<Wish> {
         }
         Screen::Resolve { .. } => out = of_question(model),
         Screen::Evidence { .. } => out = of_evidence(),
+        Screen::Isolation { .. } | Screen::Cell { .. } => out = of_table(model),
         Screen::Diagnose { .. } | Screen::Finding { .. } => out = of_check(model),
         screen => {
             out.push(("open", if matches!(screen, Screen::Overview) { "go to it" } else { "open" }));
@@ -110,7 +112,8 @@ fn on_screen(model: &Model) -> Vec<Wish> {
             out.push(if matches!(screen, Screen::List { .. }) { ("sort", "sort") } else { ("zoom", "zoom") });
         }
     }
-    if !model.screen().is_text() || matches!(model.screen(), Screen::Text { .. }) {
+    let listed = !model.screen().is_text() && !matches!(model.screen(), Screen::Isolation { .. });
+    if listed || matches!(model.screen(), Screen::Text { .. }) {
         out.push(("refresh", "refresh"));
     }
     out.push(("help", "help"));
@@ -145,6 +148,20 @@ fn of_question(model: &Model) -> Vec<Wish> {
     ]
 }
 
+fn of_table(model: &Model) -> Vec<Wish> {
+    let open = model.inquiry.as_ref().is_some_and(crate::console::findings::Inquiry::is_open);
+    let cell = matches!(model.screen(), Screen::Cell { .. });
+    let mut out = vec![("back", if open { "give up" } else { "back" })];
+    if !cell {
+        out.extend([("next-pane", "cell"), ("open", "evidence")]);
+    }
+    out.extend([("paste", "paste a result"), ("refresh", "run again")]);
+    out.push(("copy", if cell { "copy commands" } else { "copy as Markdown" }));
+    out.extend(if cell { [("page-down", "page")] } else { [("next-finding", "next not blocked")] });
+    out.push(("explain", "findings"));
+    out
+}
+
 fn of_check(model: &Model) -> Vec<Wish> {
     let open = model.inquiry.as_ref().is_some_and(crate::console::findings::Inquiry::is_open);
     let json = match model.screen() {
@@ -157,6 +174,7 @@ fn of_check(model: &Model) -> Vec<Wish> {
         ("refresh", "run again"),
         ("save-bundle", "save"),
         ("copy", "copy"),
+        ("paste", "paste a result"),
         ("data", json),
         ("step 1", "step"),
         ("command", "command"),

@@ -66,7 +66,7 @@ pub static COMMANDS: &[Command] = &[
         "describe",
         "Shows everything known about the selected object, with what was expected where that differs, and why the \
          unknown is unknown.",
-        can::object,
+        can::describe,
         row::describe,
     ),
     look(
@@ -112,6 +112,23 @@ pub static COMMANDS: &[Command] = &[
          leg by leg as the answers come, and every finding. Esc gives up what has not come.",
         can::explain,
         row::explain,
+    ),
+    look(
+        Group::Here,
+        "paste",
+        "paste a result",
+        "Opens a field for the output of ping, nc, curl or tcpdump that somebody ran where it cannot be run from here: for a \
+         cell of the isolation table, or for legs of a tenant's path. It shows how the text is read before it counts.",
+        can::paste,
+        probes::paste,
+    ),
+    look(
+        Group::Here,
+        "unpaste",
+        "take pasted results away",
+        "Takes away what was pasted for the cell under the cursor.",
+        can::pasted,
+        probes::unpaste,
     ),
     look(
         Group::Here,
@@ -216,16 +233,16 @@ pub static COMMANDS: &[Command] = &[
         Group::List,
         "next-finding",
         "next finding",
-        "Goes to the next row that differs, warns or fails.",
-        can::row,
+        "Goes to the next row that differs, warns or fails; in the isolation table to the next cell that is not blocked.",
+        can::finding,
         lists::next_finding,
     ),
     look(
         Group::List,
         "previous-finding",
         "previous finding",
-        "Goes to the previous row that differs, warns or fails.",
-        can::row,
+        "Goes to the previous row that differs, warns or fails, or cell that is not blocked.",
+        can::finding,
         lists::previous_finding,
     ),
     look(
@@ -361,6 +378,15 @@ pub static COMMANDS: &[Command] = &[
         probes::resolve,
     )
     .taking(&[needs("NAME", ArgKind::Workload), may("TYPE", ArgKind::RecordType)]),
+    look(
+        Group::Go,
+        "matrix",
+        "isolation table",
+        "Shows who must not reach whom: every ordered pair of tenants, and what tenants must not reach. Where nothing was read \
+         yet, it reads.",
+        can::picture,
+        probes::matrix,
+    ),
     look(
         Group::Go,
         "check",

@@ -96,6 +96,7 @@ fn ended(item: &Item) -> Option<String> {
         }
         Kind::Command { exit: Some(exit), .. } => Some(format!("exit {exit}")),
         Kind::Command { exit: None, .. } => Some("did not run to its end".to_owned()),
+        Kind::Pasted { by, .. } => Some(format!("pasted by {}, not measured", clean(by))),
         Kind::Dns(_) | Kind::Material(_) => None,
     }
 }
@@ -110,6 +111,7 @@ pub fn spelt(item: &Item) -> Spelt {
         Kind::Http(http) => ("request", http.request()),
         Kind::Command { line, .. } => ("command", line.clone()),
         Kind::Dns(dns) => ("query", dns.question.clone()),
+        Kind::Pasted { via, .. } => ("by way of", via.clone()),
         Kind::Material(what) => ("file", what.clone()),
     };
     (label, clean(&redact(&text)).into_owned())

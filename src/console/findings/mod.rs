@@ -56,13 +56,16 @@ pub fn ask(model: &mut Model, check: Check, tenant: Option<Arc<str>>) -> Vec<Eff
     // The same looked at again: the cursor stays where it is.
     let same = model.inquiry.as_ref().is_some_and(|old| old.check == check && old.tenant == inquiry.tenant);
     model.inquiry = Some(inquiry);
-    while matches!(model.screen(), Screen::Finding { .. } | Screen::Evidence { .. }) {
+    while matches!(model.screen(), Screen::Finding { .. } | Screen::Evidence { .. } | Screen::Cell { .. }) {
         nav::pop(model);
     }
+    let screen = if check == Check::Isolation { super::isolation::screen() } else { Screen::diagnose() };
     match model.stack.last_mut() {
+        // The cursor stays where it is when the table is read again.
+        Some(Screen::Isolation { .. }) if check == Check::Isolation => {}
         Some(Screen::Diagnose { .. }) if same => {}
-        Some(shown @ Screen::Diagnose { .. }) => *shown = Screen::diagnose(),
-        _ => nav::push(model, Screen::diagnose()),
+        Some(shown @ (Screen::Diagnose { .. } | Screen::Isolation { .. })) => *shown = screen,
+        _ => nav::push(model, screen),
     }
     vec![Effect::Check { id, check, tenant }]
 }
@@ -121,13 +124,36 @@ pub fn checked(model: &mut Model, id: u64, came: Result<Arc<Diagnosis>, String>,
     if !stopped {
         conclude(model, PROBE, Cell::state(class, text.clone()));
     }
-    if !matches!(model.screen(), Screen::Diagnose { .. } | Screen::Finding { .. } | Screen::Evidence { .. }) {
+    if !is_check(model.screen()) {
         model.say(Notice { class, text: format!("{name}: {text}") });
     }
     reopen(model);
     if let Ok(diagnosis) = came {
         note(model, &diagnosis, at);
     }
+}
+
+/// Takes in what the check that is on screen comes to together with what was pasted since; whether it is that one.
+pub fn judged(model: &mut Model, id: u64, diagnosis: Arc<Diagnosis>) -> bool {
+    let inquiry = model.inquiry.as_mut().filter(|i| i.id == id && !i.is_open());
+    let Some(found) = inquiry.and_then(|i| i.found.as_mut()) else { return false };
+    let at = found.at;
+    found.diagnosis = Arc::clone(&diagnosis);
+    reopen(model);
+    note(model, &diagnosis, at);
+    true
+}
+
+/// Whether `screen` is about a check.
+const fn is_check(screen: &Screen) -> bool {
+    matches!(
+        screen,
+        Screen::Diagnose { .. }
+            | Screen::Finding { .. }
+            | Screen::Evidence { .. }
+            | Screen::Isolation { .. }
+            | Screen::Cell { .. }
+    )
 }
 
 /// Keeps the verdict of each tenant that was looked at.

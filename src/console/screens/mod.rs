@@ -6,6 +6,7 @@ pub mod checkins;
 pub mod diagnose;
 pub mod evidence;
 pub mod fabric;
+pub mod isolation;
 pub mod list;
 pub mod overview;
 pub mod pane;

@@ -27,7 +27,7 @@ fn field(model: &mut Model) -> Option<&mut Field> {
         | Overlay::Filter { field, .. }
         | Overlay::Search { field, .. }
         | Overlay::Save { field } => Some(field),
-        Overlay::None | Overlay::Sort { .. } | Overlay::Columns { .. } => None,
+        Overlay::None | Overlay::Sort { .. } | Overlay::Columns { .. } | Overlay::Paste(_) => None,
     }
 }
 
@@ -35,6 +35,15 @@ fn field(model: &mut Model) -> Option<&mut Field> {
 pub fn edit(model: &mut Model, key: Key) -> bool {
     if key.ctrl || key.alt {
         return false;
+    }
+    if let Overlay::Paste(paste) = &mut model.overlay {
+        match key.code {
+            KeyCode::Char(c) if crate::text::is_clean(&c.to_string()) => paste.typed(c),
+            KeyCode::Backspace => paste.erased(),
+            KeyCode::Enter | KeyCode::Esc | KeyCode::Tab => return false,
+            _ => {}
+        }
+        return true;
     }
     let narrows = matches!(model.overlay, Overlay::Help { .. } | Overlay::Actions { .. });
     let taken = if key.code == KeyCode::Right && at_end(model) { complete::taken(model) } else { None };
@@ -77,6 +86,10 @@ fn at_end(model: &Model) -> bool {
 /// Puts pasted text into the open field, as one clean line. Without a field it is dropped: pasted text is never keys.
 pub fn paste(model: &mut Model, text: &str) {
     model.notice = None;
+    if let Overlay::Paste(paste) = &mut model.overlay {
+        paste.pasted(text);
+        return;
+    }
     let Some(field) = field(model) else {
         model.notice = Some(Notice::info("nothing here takes text; what was pasted is dropped"));
         return;
@@ -104,7 +117,7 @@ fn changed(model: &mut Model) {
             let (text, from) = (field.value().to_owned(), before.1);
             commands::look_for(model, &text, from);
         }
-        Overlay::None | Overlay::Save { .. } | Overlay::Sort { .. } | Overlay::Columns { .. } => {}
+        Overlay::None | Overlay::Save { .. } | Overlay::Sort { .. } | Overlay::Columns { .. } | Overlay::Paste(_) => {}
     }
 }
 
@@ -134,7 +147,7 @@ pub fn choices(list: ListId) -> impl Iterator<Item = &'static Column> {
 #[must_use]
 pub fn entries(model: &Model) -> usize {
     match &model.overlay {
-        Overlay::None | Overlay::Filter { .. } | Overlay::Search { .. } | Overlay::Save { .. } => 0,
+        Overlay::None | Overlay::Filter { .. } | Overlay::Search { .. } | Overlay::Save { .. } | Overlay::Paste(_) => 0,
         Overlay::Help { .. } => commands::help(model).sections.iter().map(|s| s.rows.len() + 2).sum(),
         Overlay::Actions { .. } => commands::actions(model).rows.len(),
         Overlay::Command { .. } => complete::candidates(model).len(),
@@ -188,7 +201,7 @@ pub fn go(model: &mut Model, step: Step) {
                 remember(model, by);
             }
         }
-        Overlay::None | Overlay::Filter { .. } | Overlay::Search { .. } | Overlay::Save { .. } => {}
+        Overlay::None | Overlay::Filter { .. } | Overlay::Search { .. } | Overlay::Save { .. } | Overlay::Paste(_) => {}
     }
 }
 
@@ -236,6 +249,7 @@ pub fn accept(model: &mut Model) -> Vec<Effect> {
             }
         }
         Overlay::Command { .. } => run_command(model),
+        Overlay::Paste(_) => crate::console::isolation::take(model),
         Overlay::Sort { at } | Overlay::Columns { at } => {
             let at = *at;
             choose_column(model, at);
@@ -292,7 +306,8 @@ pub fn take(model: &mut Model, position: usize) -> Vec<Effect> {
         | Overlay::Help { .. }
         | Overlay::Filter { .. }
         | Overlay::Search { .. }
-        | Overlay::Save { .. } => return Vec::new(),
+        | Overlay::Save { .. }
+        | Overlay::Paste(_) => return Vec::new(),
     }
     accept(model)
 }

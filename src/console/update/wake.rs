@@ -27,7 +27,7 @@ pub(super) fn next(model: &Model) -> Timestamp {
     let shown = matches!(model.screen(), Screen::Resolve { .. });
     let asking =
         model.question.as_ref().filter(|q| shown && q.is_open()).map(|q| next_multiple(model.now, q.found.at, 1));
-    let shown = matches!(model.screen(), Screen::Diagnose { .. });
+    let shown = matches!(model.screen(), Screen::Diagnose { .. } | Screen::Isolation { .. });
     let checking =
         model.inquiry.as_ref().filter(|i| shown && i.is_open()).map(|i| next_multiple(model.now, i.asked, 1));
     sources.chain(model.follow_at).chain(asking).chain(checking).fold(minute, Timestamp::min)

@@ -3,10 +3,12 @@
 use super::ctx::Ctx;
 use super::header::worst;
 use crate::console::commands;
+use crate::console::isolation;
 use crate::console::model::{Model, Screen};
 use crate::console::theme::Role;
 use crate::console::widgets::canvas::{Bit, Canvas};
 use crate::console::widgets::format;
+use crate::diagnose::finding::Severity;
 use crate::inventory::{Class, SourceId, SourceStatus};
 
 /// Draws the message line: what was just done, else the worst finding of what is on screen, else that there is none.
@@ -28,10 +30,30 @@ pub fn message(canvas: &mut Canvas<'_>, model: &Model, y: u16) {
     }
 }
 
+/// The worst cell of the isolation table, else a fault that is in no cell, else how many are proven.
+fn of_table(ctx: &Ctx<'_>) -> Option<(Class, String, String)> {
+    if !matches!(ctx.model.screen(), Screen::Isolation { .. } | Screen::Cell { .. }) {
+        return None;
+    }
+    let (class, text) = isolation::sentence(isolation::matrix(ctx.model)?);
+    let inquiry = ctx.model.inquiry.as_ref().filter(|i| i.id == ctx.model.isolation.id);
+    let fault = inquiry.filter(|i| i.headline().is_some_and(|f| f.severity == Severity::Fault));
+    Some(match fault {
+        Some(inquiry) if class < Class::Fault => {
+            let (class, text) = crate::console::findings::short(inquiry, ctx.model.now);
+            (class, text, format!("{} shows it", ctx.key("explain")))
+        }
+        _ => (class, text, String::new()),
+    })
+}
+
 fn sentence(ctx: &Ctx<'_>) -> (Class, String, String) {
     if let (Screen::Resolve { .. }, Some(question)) = (ctx.model.screen(), &ctx.model.question) {
         let (class, text) = crate::console::resolve::sentence(question);
         return (class, text, String::new());
+    }
+    if let Some(said) = of_table(ctx) {
+        return said;
     }
     if let (Screen::Diagnose { .. } | Screen::Finding { .. } | Screen::Evidence { .. }, Some(inquiry)) =
         (ctx.model.screen(), &ctx.model.inquiry)

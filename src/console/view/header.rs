@@ -98,6 +98,7 @@ fn source(canvas: &Canvas<'_>, model: &Model, (id, health): (SourceId, &SourceHe
 pub fn breadcrumb(canvas: &mut Canvas<'_>, model: &Model, y: u16) {
     let width = canvas.area().width;
     let counts = match (model.screen(), &model.inquiry) {
+        (Screen::Isolation { .. } | Screen::Cell { .. }, _) => of_table(canvas, model),
         (Screen::Diagnose { .. } | Screen::Finding { .. } | Screen::Evidence { .. }, Some(inquiry)) => {
             of_check(canvas, inquiry)
         }
@@ -149,6 +150,10 @@ fn path(model: &Model) -> Vec<String> {
             let name = model.question.as_ref().map(|q| q.found.target.name.to_string());
             ["Diagnose".into(), "resolve".into()].into_iter().chain(name).collect()
         }
+        Screen::Isolation { .. } => vec!["Diagnose".into(), "isolation".into()],
+        Screen::Cell { at: (from, to), .. } => {
+            vec!["Diagnose".into(), "isolation".into(), format!("{from} → {to}")]
+        }
         Screen::Diagnose { .. } => diagnose(model),
         Screen::Evidence { spot, .. } => {
             let of = match spot {
@@ -180,6 +185,19 @@ fn diagnose(model: &Model) -> Vec<String> {
     let what = inquiry.map(|i| crate::console::findings::word(i.check).to_owned());
     let whose = inquiry.and_then(|i| i.tenant.as_ref()).map(ToString::to_string);
     std::iter::once("Diagnose".to_owned()).chain(what).chain(whose).collect()
+}
+
+/// What the isolation table comes to.
+fn of_table(canvas: &Canvas<'_>, model: &Model) -> Vec<Bit> {
+    let Some(matrix) = crate::console::isolation::matrix(model) else { return Vec::new() };
+    let mut out = Vec::new();
+    for (class, words) in crate::console::isolation::counts(matrix) {
+        if !out.is_empty() {
+            out.push(Bit::muted(" · "));
+        }
+        out.extend([canvas.glyph(class), Bit::text(format!(" {words}"))]);
+    }
+    out
 }
 
 /// What a check found; nothing before it did.

@@ -23,6 +23,7 @@ pub fn draw(canvas: &mut Canvas<'_>, model: &Model) {
         Overlay::Help { scroll, search } => help(canvas, model, *scroll, search),
         Overlay::Actions { search, at } => actions(canvas, model, search, *at),
         Overlay::Command { field, at, .. } => command(canvas, model, field, *at),
+        Overlay::Paste(paste) => super::paste::draw(canvas, model, paste),
         Overlay::Sort { at } => columns(canvas, model, "Sort by", *at, sort_sign),
         Overlay::Columns { at } => columns(canvas, model, "Columns", *at, column_sign),
     }

@@ -42,6 +42,13 @@ pub(super) async fn read(
         drop(client.system_status().await);
         return;
     }
+    if depth == Depth::Rules {
+        drop(client.interfaces().await);
+        drop(client.rules().await);
+        drop(client.aliases().await);
+        drop(client.static_routes().await);
+        return;
+    }
     resolver(&client).await;
     if depth == Depth::Whole {
         whole(&client).await;

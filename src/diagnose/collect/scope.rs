@@ -37,6 +37,8 @@ pub enum Check {
 pub(super) enum Depth {
     /// Whether it answers.
     Door,
+    /// Its rules, and what they are about.
+    Rules,
     /// Its resolver.
     Resolver,
     /// Everything.
@@ -149,8 +151,9 @@ impl Check {
         match self {
             Self::Access => Some(Depth::Door),
             Self::Dns => Some(Depth::Resolver),
+            Self::Isolation => Some(Depth::Rules),
             Self::Egress | Self::Perimeter | Self::Contract | Self::All => Some(Depth::Whole),
-            Self::Fabric | Self::Workload | Self::Isolation | Self::Keys => None,
+            Self::Fabric | Self::Workload | Self::Keys => None,
         }
     }
 }

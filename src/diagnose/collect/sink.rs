@@ -211,6 +211,10 @@ impl Sink {
             }
             Kind::Command { line, .. } => scrub(line),
             Kind::Dns(dns) => scrub(&mut dns.question),
+            Kind::Pasted { by, via } => {
+                scrub(by);
+                scrub(via);
+            }
             Kind::Material(what) => scrub(what),
         }
         item

@@ -153,6 +153,13 @@ pub enum Kind {
     },
     /// By a DNS query.
     Dns(Dns),
+    /// By a person, elsewhere: the output of what they ran, pasted. Somebody's word, never a measurement.
+    Pasted {
+        /// Who pasted it.
+        by: String,
+        /// How it came: `screen`, or the name of a file.
+        via: String,
+    },
     /// Otherwise: a plan, a clock, a file.
     Material(String),
 }

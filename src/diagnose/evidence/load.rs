@@ -90,10 +90,19 @@ struct RawItem {
     query: Option<String>,
     question: Option<String>,
     what: Option<String>,
+    pasted: Option<RawPasted>,
     at: Option<jiff::Timestamp>,
     took_ms: Option<u64>,
     #[serde(default)]
     empty_body: bool,
+}
+
+#[derive(Deserialize)]
+struct RawPasted {
+    #[serde(default)]
+    by: String,
+    #[serde(default)]
+    via: String,
 }
 
 /// Reads the bundle in `dir`.
@@ -153,7 +162,10 @@ fn item(dir: &Path, index: &Path, raw: RawItem) -> Result<Item, LoadError> {
             let asked_from = raw.from.split_once(" (asked from ").map(|(_, who)| who.trim_end_matches(')').to_owned());
             Kind::Dns(Dns { question, asked_from })
         }
-        "material" => Kind::Material(raw.what.unwrap_or_default()),
+        "material" => match raw.pasted {
+            Some(RawPasted { by, via }) => Kind::Pasted { by, via },
+            None => Kind::Material(raw.what.unwrap_or_default()),
+        },
         other => return Err(wrong(&format!("its kind {other:?} is none of http, command, dns, material"))),
     };
     let from = raw.from.split_once(" (").map_or(raw.from.as_str(), |(place, _)| place).to_owned();

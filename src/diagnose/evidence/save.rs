@@ -113,6 +113,11 @@ fn entry(item: &Item) -> Value {
                 put("from", json!(format!("{} (asked from {who})", item.from)));
             }
         }
+        Kind::Pasted { by, via } => {
+            put("kind", json!("material"));
+            put("what", json!("a pasted result"));
+            put("pasted", json!({ "by": by, "via": via }));
+        }
         Kind::Material(what) => {
             put("kind", json!("material"));
             put("what", json!(what));
@@ -157,6 +162,7 @@ mod tests {
                 item("a.txt", dns, ";; status: NOERROR"),
                 item("clock.txt", Kind::Material("clock".into()), "now"),
                 none,
+                item("pasted.txt", Kind::Pasted { by: "amy".into(), via: "screen".into() }, "PING"),
             ],
         }
     }

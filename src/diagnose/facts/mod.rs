@@ -14,6 +14,7 @@ pub mod guests;
 pub mod keys;
 mod line;
 pub mod node;
+pub mod pasted;
 pub mod perimeter;
 pub mod powerdns;
 pub mod pve;
@@ -24,7 +25,7 @@ pub mod trust;
 
 use std::sync::Arc;
 
-use super::evidence::{Evidence, Item};
+use super::evidence::{Evidence, Item, Kind};
 
 /// A value and the file of the evidence it came from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -73,6 +74,7 @@ const READERS: &[&[&[Reader]]] = &[
     &[access::READERS, cluster::READERS, guests::READERS, clocks::READERS, trust::READERS],
     &[dns::READERS, powerdns::READERS, keys::READERS],
     perimeter::READERS,
+    &[pasted::READERS],
 ];
 
 /// An item that nobody could make sense of.
@@ -117,6 +119,10 @@ pub struct Facts {
     pub given_up: Option<given_up::GivenUp>,
     /// What the site expects.
     pub site: Option<Sourced<crate::site::Site>>,
+    /// What was pasted.
+    pub pasted: Vec<Sourced<pasted::Pasted>>,
+    /// When the last thing was read that was not pasted.
+    pub read_at: Option<jiff::Timestamp>,
     /// Items that could not be understood.
     pub unreadable: Vec<Unreadable>,
     /// Items of a form that no reader knows.
@@ -127,7 +133,8 @@ impl Facts {
     /// Reads `evidence`.
     #[must_use]
     pub fn of(evidence: &Evidence) -> Self {
-        let mut facts = Self::default();
+        let read = evidence.items.iter().filter(|item| !matches!(item.kind, Kind::Pasted { .. }));
+        let mut facts = Self { read_at: read.filter_map(|item| item.at).max(), ..Self::default() };
         for item in &evidence.items {
             let mut used = false;
             for reader in READERS.iter().copied().flatten().copied().flatten() {

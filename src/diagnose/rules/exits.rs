@@ -70,7 +70,8 @@ fn tenants<'a>(facts: &'a Facts, node: &str) -> Vec<Tenant<'a>> {
         .collect()
 }
 
-fn subnets<'a>(facts: &'a Facts, zone: &str) -> Vec<(&'a Subnet, Ipv4Net)> {
+/// IPv4 subnets of a zone, as far as they were read.
+pub fn subnets<'a>(facts: &'a Facts, zone: &str) -> Vec<(&'a Subnet, Ipv4Net)> {
     let v4 = |subnet: &'a Subnet| match subnet.cidr {
         IpNet::V4(net) => Some((subnet, net)),
         IpNet::V6(_) => None,

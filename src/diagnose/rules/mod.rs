@@ -6,6 +6,7 @@ mod egress;
 pub(super) mod exits;
 mod fabric;
 mod isolation;
+mod names;
 mod perimeter;
 mod plan;
 mod workload;

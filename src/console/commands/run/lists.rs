@@ -7,10 +7,10 @@ use crate::console::commands::Call;
 use crate::console::file::did_you_mean;
 use crate::console::list::{Column, Cx, ListId, Sort};
 use crate::console::lists::def;
-use crate::console::model::{Model, Overlay};
+use crate::console::model::{Model, Overlay, Screen};
 use crate::console::msg::{Effect, Notice};
 use crate::console::update::overlay;
-use crate::console::{nav, query, select};
+use crate::console::{isolation, nav, query, select};
 use crate::inventory::Class;
 
 pub(in super::super) fn filter(model: &mut Model, call: &Call<'_>) -> Vec<Effect> {
@@ -126,6 +126,12 @@ pub(in super::super) fn previous_finding(model: &mut Model, _: &Call<'_>) -> Vec
 
 /// Goes to the next row with a state that differs, warns or fails, around the ends.
 fn finding(model: &mut Model, forward: bool) -> Vec<Effect> {
+    if matches!(model.screen(), Screen::Isolation { .. }) {
+        if !isolation::next(model, forward) {
+            model.say(Notice::info("every barrier stands by routes and rules"));
+        }
+        return Vec::new();
+    }
     let Some(key) = model.focused() else { return Vec::new() };
     let Some(inv) = model.picture().cloned() else { return Vec::new() };
     let Some(state) = model.lists.get(&key) else { return Vec::new() };

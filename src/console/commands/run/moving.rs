@@ -5,7 +5,7 @@ use crate::console::list::{ListId, Scope};
 use crate::console::model::{Focus, Layout, Model, Overlay, Screen};
 use crate::console::msg::{Effect, Hit};
 use crate::console::update::overlay;
-use crate::console::{describe, findings, select};
+use crate::console::{describe, findings, isolation, select};
 use crate::inventory::ObjectId;
 
 /// How far.
@@ -48,6 +48,7 @@ pub fn go(model: &mut Model, step: Step) -> Vec<Effect> {
         (Overlay::None | Overlay::Filter { .. } | Overlay::Search { .. }, screen) if screen.is_text() => {
             scroll_text(model, step)
         }
+        (Overlay::None, Screen::Isolation { .. }) => isolation::go(model, step),
         (Overlay::None | Overlay::Filter { .. }, _) => {
             if let Some(key) = model.focused() {
                 in_list(model, &key, step);
@@ -119,7 +120,8 @@ fn scroll_text(model: &mut Model, step: Step) {
         Screen::Resolve { scroll }
         | Screen::Diagnose { scroll, .. }
         | Screen::Finding { scroll, .. }
-        | Screen::Evidence { scroll, .. } => (*scroll, 0),
+        | Screen::Evidence { scroll, .. }
+        | Screen::Cell { scroll, .. } => (*scroll, 0),
         _ => return,
     };
     let end = text_end(model).unwrap_or_else(|| lines.saturating_sub(page));

@@ -12,7 +12,7 @@ use crate::console::lists;
 use crate::console::model::{Focus, Layout, Model, Overlay, Screen};
 use crate::console::msg::{Effect, Notice};
 use crate::console::update::overlay;
-use crate::console::{findings, nav, resolve, select};
+use crate::console::{findings, isolation, nav, resolve, select};
 use crate::inventory::{Inventory, ObjectId};
 
 /// A place: its word, and the screen it is.
@@ -172,6 +172,10 @@ pub(in super::super) fn previous_pane(model: &mut Model, _: &Call<'_>) -> Vec<Ef
 }
 
 fn turn(model: &mut Model, by: isize) -> Vec<Effect> {
+    if matches!(model.screen(), Screen::Isolation { .. }) {
+        isolation::turn(model, by);
+        return Vec::new();
+    }
     let stops = nav::stops(model);
     let len = isize::try_from(stops.len()).unwrap_or(0);
     let at = stops.iter().position(|f| *f == model.focus).and_then(|i| isize::try_from(i).ok()).unwrap_or(0);
@@ -190,7 +194,7 @@ pub(in super::super) fn back(model: &mut Model, _: &Call<'_>) -> Vec<Effect> {
     if matches!(model.screen(), Screen::Resolve { .. }) && resolve::stop(model) {
         return vec![Effect::StopResolve];
     }
-    if matches!(model.screen(), Screen::Diagnose { .. }) && findings::stop(model) {
+    if matches!(model.screen(), Screen::Diagnose { .. } | Screen::Isolation { .. }) && findings::stop(model) {
         return vec![Effect::StopCheck];
     }
     if let Some(key) = model.focused() {

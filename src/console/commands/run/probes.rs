@@ -5,7 +5,7 @@ use crate::backends::dns::RecordType;
 use crate::console::commands::Call;
 use crate::console::model::Model;
 use crate::console::msg::{Effect, Notice};
-use crate::console::{findings, resolve};
+use crate::console::{findings, isolation, resolve};
 
 pub(in super::super) fn resolve(model: &mut Model, call: &Call<'_>) -> Vec<Effect> {
     let Some(name) = call.args.first() else { return Vec::new() };
@@ -30,4 +30,19 @@ pub(in super::super) fn check(model: &mut Model, call: &Call<'_>) -> Vec<Effect>
         }
         (None, _) => Vec::new(),
     }
+}
+
+/// Shows the isolation table.
+pub(in super::super) fn matrix(model: &mut Model, _: &Call<'_>) -> Vec<Effect> {
+    isolation::show(model)
+}
+
+/// Opens the field for a pasted result.
+pub(in super::super) fn paste(model: &mut Model, _: &Call<'_>) -> Vec<Effect> {
+    isolation::open(model)
+}
+
+/// Takes away what was pasted for the cell.
+pub(in super::super) fn unpaste(model: &mut Model, _: &Call<'_>) -> Vec<Effect> {
+    isolation::unpaste(model)
 }

@@ -9,12 +9,16 @@ use crate::console::lists::def;
 use crate::console::model::{Focus, Layout, Model, Overlay, Screen, Spot, TextForm};
 use crate::console::msg::{Effect, Notice};
 use crate::console::update::overlay;
-use crate::console::{describe, findings, nav, resolve};
+use crate::console::{describe, findings, isolation, nav, resolve};
 use crate::inventory::ObjectId;
 
 pub(in super::super) fn open(model: &mut Model, call: &Call<'_>) -> Vec<Effect> {
     if !matches!(model.overlay, Overlay::None) {
         return overlay::accept(model);
+    }
+    if matches!(model.screen(), Screen::Isolation { .. }) {
+        isolation::describe(model);
+        return Vec::new();
     }
     if matches!(model.screen(), Screen::Diagnose { .. }) {
         evidence::open(model);
@@ -51,6 +55,10 @@ fn text(model: &mut Model, to: TextForm) -> Vec<Effect> {
 }
 
 pub(in super::super) fn describe(model: &mut Model, _: &Call<'_>) -> Vec<Effect> {
+    if matches!(model.screen(), Screen::Isolation { .. }) {
+        isolation::describe(model);
+        return Vec::new();
+    }
     text(model, TextForm::Describe)
 }
 
@@ -101,6 +109,9 @@ pub(in super::super) fn copy(model: &mut Model, call: &Call<'_>) -> Vec<Effect> 
     if matches!(model.screen(), Screen::Diagnose { .. } | Screen::Finding { .. } | Screen::Evidence { .. }) {
         return findings::text(model).map(Effect::Copy).into_iter().collect();
     }
+    if matches!(model.screen(), Screen::Isolation { .. } | Screen::Cell { .. }) {
+        return isolation::text(model).map(Effect::Copy).into_iter().collect();
+    }
     if let (Screen::Resolve { .. }, Some(question)) = (model.screen(), &model.question) {
         return vec![Effect::Copy(resolve::markdown(&question.found, model.look.glyphs))];
     }
@@ -130,6 +141,10 @@ pub(in super::super) fn resolve(model: &mut Model, _: &Call<'_>) -> Vec<Effect> 
 
 /// Checks what is under the cursor.
 pub(in super::super) fn explain(model: &mut Model, _: &Call<'_>) -> Vec<Effect> {
+    if matches!(model.screen(), Screen::Isolation { .. } | Screen::Cell { .. }) {
+        isolation::findings(model);
+        return Vec::new();
+    }
     match findings::of_row(model) {
         Ok((check, tenant)) => findings::ask(model, check, tenant),
         Err(_) => Vec::new(),

@@ -11,7 +11,7 @@ use crate::console::model::{Model, Overlay, Screen};
 use crate::console::msg::{Effect, Notice};
 use crate::console::update::overlay;
 use crate::console::widgets::format;
-use crate::console::{findings, resolve, select, theme};
+use crate::console::{findings, isolation, resolve, select, theme};
 use crate::inventory::SourceId;
 
 pub(in super::super) fn quit(_: &mut Model, _: &Call<'_>) -> Vec<Effect> {
@@ -58,6 +58,9 @@ pub(in super::super) fn refresh(model: &mut Model, call: &Call<'_>) -> Vec<Effec
         }
         if matches!(model.screen(), Screen::Diagnose { .. } | Screen::Finding { .. } | Screen::Evidence { .. }) {
             return findings::again(model);
+        }
+        if matches!(model.screen(), Screen::Isolation { .. } | Screen::Cell { .. }) {
+            return isolation::again(model);
         }
         model.say(Notice::progress("reading all sources again"));
         return vec![Effect::Refresh(None)];

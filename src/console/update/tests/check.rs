@@ -36,7 +36,10 @@ fn inquiry(model: &Model) -> &Inquiry {
 fn passing(tenants: &[&str]) -> Report {
     let of = |tenant: &&str| {
         let subject = Subject::new("zone", tenant);
-        LEGS.iter().flat_map(|leg| leg.rules).map(move |id| Passed { id, subject: subject.clone() }).collect::<Vec<_>>()
+        // Two legs are for pasted results alone.
+        let pasted = |id: &&&str| !matches!(**id, "workload-gateway-silent" | "management-traffic-seen");
+        let ids = LEGS.iter().flat_map(|leg| leg.rules).filter(pasted);
+        ids.map(move |id| Passed { id, subject: subject.clone() }).collect::<Vec<_>>()
     };
     Report { findings: Vec::new(), passed: tenants.iter().flat_map(of).collect(), unknown: Vec::new() }
 }

@@ -53,8 +53,6 @@ pub struct Rule {
     pub gateway: Option<String>,
     /// `in`, `out`, `any`.
     pub direction: String,
-    /// For IPv6 alone.
-    pub six: bool,
     /// Lower case; `any`.
     pub protocol: String,
     /// From.
@@ -208,7 +206,6 @@ fn rule(row: &Row) -> Rule {
         narrowed: NARROWING.iter().any(|key| text(row, key).is_some_and(|value| !value.is_empty())),
         gateway: text(row, "gateway").filter(|gateway| !gateway.is_empty()),
         direction: word("direction", "in"),
-        six: matches!(word("ipprotocol", "inet").as_str(), "inet6" | "ipv6"),
         protocol: word("protocol", "any"),
         source: side(row, "source"),
         destination: side(row, "destination"),

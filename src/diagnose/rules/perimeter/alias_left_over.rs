@@ -2,9 +2,9 @@
 
 use ipnet::IpNet;
 
+use super::super::names::Names;
 use super::super::{Out, Rule};
 use super::interfaces;
-use super::names::Names;
 use super::tenants;
 use crate::diagnose::facts::Facts;
 use crate::diagnose::finding::{Layer, Severity, Subject};

@@ -5,7 +5,6 @@ mod asymmetric_path;
 mod forward_left_over;
 mod gateway_down;
 mod monitor_silent;
-mod names;
 mod nat_left_over;
 mod nat_missing_for_routed;
 mod nat_missing_for_transit;

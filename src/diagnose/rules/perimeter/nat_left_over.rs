@@ -1,8 +1,8 @@
 //! A rule of source NAT for a network that no tenant has.
 
+use super::super::names::Names;
 use super::super::{Out, Rule};
 use super::interfaces;
-use super::names::Names;
 use super::tenants;
 use crate::diagnose::facts::Facts;
 use crate::diagnose::finding::{Layer, Severity, Subject};

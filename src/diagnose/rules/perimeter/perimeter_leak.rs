@@ -2,8 +2,8 @@
 
 use ipnet::IpNet;
 
+use super::super::names::Names;
 use super::super::{Out, Rule};
-use super::names::Names;
 use super::{interfaces, name};
 use crate::diagnose::evidence::Api;
 use crate::diagnose::facts::Facts;

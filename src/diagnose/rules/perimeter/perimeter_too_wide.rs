@@ -2,9 +2,9 @@
 
 use ipnet::IpNet;
 
+use super::super::names::Names;
 use super::super::{Out, Rule};
 use super::name;
-use super::names::Names;
 use super::perimeter_leak::{ALIASES, Ban, comes_from, lets_in, policy};
 use crate::diagnose::evidence::Api;
 use crate::diagnose::facts::Facts;

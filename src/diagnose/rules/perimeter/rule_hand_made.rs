@@ -2,10 +2,10 @@
 
 use ipnet::IpNet;
 
+use super::super::names::Names;
 use super::super::{Out, Rule};
 use super::interfaces;
 use super::name;
-use super::names::Names;
 use crate::diagnose::facts::Facts;
 use crate::diagnose::facts::perimeter::filter;
 use crate::diagnose::finding::{Layer, Severity};

@@ -1,7 +1,7 @@
 //! A rule or a route for a network that nobody has.
 
+use super::super::names::Names;
 use super::super::{Out, Rule};
-use super::names::Names;
 use super::{interfaces, tenants};
 use crate::diagnose::facts::Facts;
 use crate::diagnose::finding::{Layer, Severity};

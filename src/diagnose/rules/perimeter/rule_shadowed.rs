@@ -3,8 +3,8 @@
 use super::super::{Out, Rule};
 use ipnet::IpNet;
 
+use super::super::names::Names;
 use super::name;
-use super::names::Names;
 use crate::diagnose::facts::Facts;
 use crate::diagnose::facts::perimeter::filter;
 use crate::diagnose::finding::{Layer, Severity};

@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use ipnet::{IpNet, Ipv4Net};
 
-use super::names::Names;
+use super::super::names::Names;
 use crate::diagnose::facts::Facts;
 use crate::diagnose::facts::perimeter::filter;
 
@@ -63,7 +63,7 @@ pub(in crate::diagnose::rules) fn way_out(facts: &Facts, address: Ipv4Addr) -> W
         let here =
             rule.interfaces.is_empty() || rule.interfaces.iter().any(|id| *id == own.id || *id == own.description);
         // What OPNsense makes itself serves the router: DHCP, its pages, its own packets.
-        rule.action == "pass" && rule.direction != "out" && here && !rule.automatic && !rule.six
+        rule.action == "pass" && rule.direction != "out" && here && !rule.automatic && !rule.only_v6
     };
     let names = Names::new(facts, interfaces);
     let mut off = Vec::new();

@@ -1,14 +1,15 @@
-//! Every ordered pair of tenants on every exit node: what keeps the one from the other. For a change record.
+//! Every ordered pair of tenants on every exit node: what the node's own routes keep apart.
 
-use std::fmt::Write as _;
 use std::net::Ipv4Addr;
 
+use ipnet::Ipv4Net;
 use serde::Serialize;
 
-use super::super::exits::{Exit, Tenant, exits};
-use super::keys::{KeyWay, NOT_ASKED, between};
+use super::super::super::exits::{Exit, Tenant, exits};
+use super::super::keys::{KeyWay, between};
 use crate::backends::exit_node::model::{Lookup, Route, RouteKind};
 use crate::diagnose::facts::Facts;
+use crate::diagnose::facts::node::MAIN;
 
 /// What a packet of one tenant to another comes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -71,7 +72,7 @@ pub fn pairs(facts: &Facts) -> Vec<Pair> {
                     node: exit.name.to_owned(),
                     from: from.zone.to_owned(),
                     to: to.zone.to_owned(),
-                    routes: by_routes(&exit, from, to),
+                    routes: way(&exit, from, to),
                     lookup,
                     keys: between(facts, from.zone, to.zone),
                     try_address: asked.or_else(|| to.subnets.first().and_then(|(_, net)| net.hosts().nth(1))),
@@ -82,18 +83,34 @@ pub fn pairs(facts: &Facts) -> Vec<Pair> {
     all
 }
 
-fn by_routes(exit: &Exit<'_>, from: &Tenant<'_>, to: &Tenant<'_>) -> Way {
+/// By the routes of the sender's VRF: the worst of the other's subnets. Where its own table has no route at all, the
+/// lookup goes on in the main table (`facts/exit-node.md` §1), which holds every tenant's subnet.
+pub(super) fn way(exit: &Exit<'_>, from: &Tenant<'_>, to: &Tenant<'_>) -> Way {
     let Some(routes) = exit.node.tables.get(&from.vrf).filter(|_| !to.subnets.is_empty()) else { return Way::Unknown };
-    let best = |net| routes.iter().filter(|route| route.dst.contains(net)).max_by_key(|route| route.dst.prefix_len());
-    let way = |route: Option<&Route>| match route {
-        None => Way::NoRoute,
-        Some(Route { kind: RouteKind::Unicast, dst, .. }) if dst.prefix_len() == 0 => Way::Hairpin,
-        Some(Route { kind: RouteKind::Unicast, .. }) => Way::Delivered,
-        Some(_) => Way::Dropped,
-    };
-    let ways: Vec<Way> = to.subnets.iter().map(|(_, net)| way(best(net))).collect();
-    let worst = [Way::Delivered, Way::Hairpin, Way::NoRoute].into_iter().find(|worst| ways.contains(worst));
-    worst.unwrap_or(Way::Dropped)
+    let main = exit.node.tables.get(MAIN);
+    let ways: Vec<Way> = to
+        .subnets
+        .iter()
+        .map(|(_, net)| match best(routes, net) {
+            Some(route) => of_route(route),
+            None => main.map_or(Way::Unknown, |main| best(main, net).map_or(Way::NoRoute, of_route)),
+        })
+        .collect();
+    let order = [Way::Delivered, Way::Unknown, Way::Hairpin, Way::NoRoute];
+    order.into_iter().find(|worst| ways.contains(worst)).unwrap_or(Way::Dropped)
+}
+
+/// The most specific route for `net`.
+fn best<'r>(routes: &'r [Route], net: &Ipv4Net) -> Option<&'r Route> {
+    routes.iter().filter(|route| route.dst.contains(net)).max_by_key(|route| route.dst.prefix_len())
+}
+
+fn of_route(route: &Route) -> Way {
+    match route.kind {
+        RouteKind::Unicast if route.dst.prefix_len() == 0 => Way::Hairpin,
+        RouteKind::Unicast => Way::Delivered,
+        _ => Way::Dropped,
+    }
 }
 
 fn looked_up(exit: &Exit<'_>, from: &Tenant<'_>, to: &Tenant<'_>) -> Option<(Ipv4Addr, String)> {
@@ -105,35 +122,4 @@ fn looked_up(exit: &Exit<'_>, from: &Tenant<'_>, to: &Tenant<'_>) -> Option<(Ipv
         Lookup::Route { dev, .. } => format!("by {dev}"),
     };
     Some((asked.dst, said))
-}
-
-/// The matrix as Markdown, and below it what only a workload can test, with the command.
-#[must_use]
-pub fn markdown(pairs: &[Pair]) -> String {
-    let mut out = String::from(
-        "| From | To | Exit node | By its VRF's routes | Lookup | Update key on the other's zones |\n|---|---|---|---|---|---|\n",
-    );
-    for pair in pairs {
-        let lookup = pair.lookup.as_deref().unwrap_or("not asked");
-        let routes = pair.routes.words();
-        let keys = if pair.keys == not_asked() { "not run here".to_owned() } else { pair.keys.words() };
-        let _ = writeln!(out, "| {} | {} | {} | {routes} | {lookup} | {keys} |", pair.from, pair.to, pair.node);
-    }
-    let mut told: Vec<(&str, &str)> = Vec::new();
-    out.push_str("\nNot run here:\n\n");
-    for pair in pairs {
-        let (who, Some(address)) = ((pair.from.as_str(), pair.to.as_str()), pair.try_address) else { continue };
-        if !told.contains(&who) {
-            told.push(who);
-            let _ = writeln!(out, "- on a workload of {}, towards {}: `ping -c 3 -W 1 {address}`", who.0, who.1);
-        }
-    }
-    if pairs.iter().any(|pair| pair.keys == not_asked()) {
-        out.push_str("- update keys, which takes their secrets: `deevnet-console check isolation --matrix --keys`\n");
-    }
-    crate::text::clean_lines(&out)
-}
-
-fn not_asked() -> KeyWay {
-    KeyWay::NotRun(NOT_ASKED.to_owned())
 }
