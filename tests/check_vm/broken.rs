@@ -1,5 +1,6 @@
 //! The reading itself is broken: what was not read is unknown, never passed and never a fault.
 
+use std::process::Child;
 use std::time::Duration;
 
 use deevnet_console::backends::exit_node::helper;
@@ -15,15 +16,16 @@ struct Broken {
     /// What breaks the reading, and what mends it: commands of root in the VM.
     breaks: String,
     mends: String,
-    /// Runs in the VM beside the check.
-    beside: Option<&'static str>,
+    /// The subcommand of the helper that is killed whenever it runs, at both ends: what sudo started, and the shell that
+    /// waits for it. Whenever, since a connection that was lost is tried once more.
+    kills: Option<&'static str>,
     /// Causes that are told all the same.
     causes: &'static [&'static str],
     /// Rules that have to say that they cannot know, and must not have passed.
     unknown: &'static [&'static str],
     /// Rules that have what they need.
     passed: &'static [&'static str],
-    /// A part of some reason that is given.
+    /// A part of some reason that is given: the command, whether it was refused or, on a busy host, took too long.
     why: &'static str,
 }
 
@@ -58,7 +60,7 @@ const NOTHING: Broken = Broken {
     on: &[],
     breaks: String::new(),
     mends: String::new(),
-    beside: None,
+    kills: None,
     causes: &[],
     unknown: &[],
     passed: &[],
@@ -75,7 +77,7 @@ fn all() -> Vec<Broken> {
             mends: as_before(),
             unknown: &["snat-missing", "forward-policy-drop"],
             passed: &["transit-forwarding-off", "vrf-default-missing", "return-route-missing", "perimeter-drop"],
-            why: "password is required",
+            why: "iptables-save",
             ..NOTHING
         },
         Broken {
@@ -92,12 +94,7 @@ fn all() -> Vec<Broken> {
         Broken {
             name: "the helper is killed while it reads",
             on: &["snat-missing"],
-            // Both ends of it: the one that sudo started, and the shell that waits for it. Twice, since a connection that
-            // was lost is tried once more.
-            beside: Some(
-                "for try in 1 2; do until p=$(pgrep -f '^/bin/sh /usr/local/sbin/deevnet-exit-node read'); do sleep .05; done; \
-                 kill -9 $p $(pgrep -u ops -x sh); while pgrep -u ops -x sh; do sleep .05; done; done",
-            ),
+            kills: Some("read"),
             causes: &["exit-node-unreachable"],
             unknown: OF_READING,
             why: "",
@@ -106,10 +103,7 @@ fn all() -> Vec<Broken> {
         Broken {
             name: "the helper is killed while it probes",
             on: &["core-drop"],
-            beside: Some(
-                "for try in 1 2; do until p=$(pgrep -f '^/bin/sh /usr/local/sbin/deevnet-exit-node probe'); do sleep .05; done; \
-                 kill -9 $p $(pgrep -u ops -x sh); while pgrep -u ops -x sh; do sleep .05; done; done",
-            ),
+            kills: Some("probe"),
             unknown: &["perimeter-drop", "transit-mtu", "workload-down"],
             passed: &["snat-missing", "transit-forwarding-off", "return-route-missing"],
             why: "",
@@ -120,7 +114,7 @@ fn all() -> Vec<Broken> {
             on: &["snat-missing"],
             // The door opens again by itself: should this test end, the next one finds it open.
             breaks: "systemctl stop oob-ssh.socket; (sleep 200; systemctl start oob-ssh.socket) >/dev/null 2>&1 </dev/null & \
-                     pkill -KILL -u ops"
+                     pkill -KILL -u ops || true"
                 .to_owned(),
             mends: "systemctl start oob-ssh.socket".to_owned(),
             causes: &["exit-node-unreachable"],
@@ -148,12 +142,16 @@ async fn one(bench: &Bench, broken: &Broken) -> Vec<String> {
     let on = format!("site fault {}", if broken.on.is_empty() { "healthy".to_owned() } else { broken.on.join(" ") });
     let breaks = if broken.breaks.is_empty() { "true" } else { &broken.breaks };
     if let Err(why) = bench.root(&format!("{on} && {{ {breaks}; }}")) {
-        return vec![why];
+        let mended = [bench.root(&broken.mends).err(), bench.heal().err()];
+        return std::iter::once(why).chain(mended.into_iter().flatten()).collect();
     }
-    let check = bench.check(Check::Egress, Some("tdemo"));
-    let (said, beside) = tokio::join!(check, beside(bench, broken.beside));
+    let killer = broken.kills.map(|what| bench.vm.beside(&kills(what)));
+    let said = bench.check(Check::Egress, Some("tdemo")).await;
     let mut wrong = against(&said, broken);
-    wrong.extend(beside.err());
+    if let Some(killer) = killer {
+        wrong.extend(bench.root("touch /run/enough").err());
+        wrong.extend(ended(killer).await.err());
+    }
     if !broken.mends.is_empty() {
         wrong.extend(bench.root(&broken.mends).err());
     }
@@ -164,14 +162,20 @@ async fn one(bench: &Bench, broken: &Broken) -> Vec<String> {
     wrong
 }
 
-async fn beside(bench: &Bench, command: Option<&'static str>) -> Result<(), String> {
-    let Some(command) = command else { return Ok(()) };
-    let ssh = bench.vm.beside(command);
-    let ended = tokio::task::spawn_blocking(move || ssh.and_then(|mut child| child.wait()));
-    let waited = tokio::time::timeout(Duration::from_secs(120), ended).await;
-    match waited {
+/// Kills `what` of the helper until it is told that it was enough.
+fn kills(what: &str) -> String {
+    format!(
+        "rm -f /run/enough; while [ ! -e /run/enough ]; do \
+         p=$(pgrep -f '^(/bin/sh {}|sh -s --) {what}') && kill -9 $p; sleep .02; done; true",
+        helper::INSTALL_PATH
+    )
+}
+
+async fn ended(killer: std::io::Result<Child>) -> Result<(), String> {
+    let waited = tokio::task::spawn_blocking(move || killer.and_then(|mut child| child.wait()));
+    match tokio::time::timeout(Duration::from_secs(120), waited).await {
         Ok(Ok(Ok(status))) if status.success() => Ok(()),
-        other => Err(format!("what breaks the reading did not run: {other:?}")),
+        other => Err(format!("what kills the helper did not run: {other:?}")),
     }
 }
 
