@@ -226,7 +226,7 @@ fn by_queries(dns: &DnsReading, zone: &Name) -> Facts {
         _ => Gap::not_read("the zone"),
     };
     Facts {
-        exists: soa.as_ref().map_err(Clone::clone).and_then(|a| is_served(&a)),
+        exists: soa.as_ref().map_err(Clone::clone).and_then(|a| is_served(a)),
         kind: Err(off(Part::ZoneList)),
         serial: soa
             .as_ref()
