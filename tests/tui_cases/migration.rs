@@ -97,7 +97,7 @@ async fn what_the_target_says_meanwhile_takes_nothing_away() {
     let model = console(guest, Some(gap), (120, 40));
     let inv = model.picture().unwrap();
     let row = inv.workloads.iter().find(|w| w.vmid == 5001).unwrap();
-    assert_eq!((row.class, row.status.as_str()), (Class::Progress, "running"));
+    assert_eq!((row.class, &*row.status), (Class::Progress, "running"));
     assert!(row.address.is_err(), "unknown, not absent");
     assert!(shown(&model).contains("migrating from pve2"), "{}", shown(&model));
     let about = inv.attention.iter().filter(|a| a.what.contains("5001") || a.what.contains("web1"));
