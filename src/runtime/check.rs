@@ -157,3 +157,41 @@ async fn judge<T: Send + 'static>(
     let judged = tokio::task::spawn_blocking(move || make(Diagnosis::of(&wanted, evidence, open))).await;
     judged.map_err(|_| "judging what was read ended by itself: nothing is known of it".to_owned())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnose::pasted::{Given, item};
+
+    fn results(count: usize) -> Vec<Item> {
+        let text = "PING 10.20.130.10 (10.20.130.10) 56(84) bytes of data.\n\n--- 10.20.130.10 ping statistics ---\n3 packets \
+                    transmitted, 0 received, 100% packet loss, time 2043ms\n";
+        let at = jiff::Timestamp::UNIX_EPOCH;
+        let given = Given { from: "tdemo".into(), by: "amy".into(), at, via: "screen".into() };
+        (1..=count).map(|n| item(&given, n, text)).collect()
+    }
+
+    fn done(kept: &Kept, id: u64, check: Check, pasted: usize) {
+        let wanted = Wanted::of(check, None);
+        let evidence = Evidence { question: Some(wanted.question()), items: results(pasted) };
+        kept.keep(id, &Arc::new(Diagnosis::of(&wanted, evidence, Vec::new())));
+    }
+
+    #[tokio::test]
+    async fn what_was_read_is_judged_again_with_what_is_pasted_now() {
+        let kept = Kept::default();
+        done(&kept, 1, Check::Egress, 0);
+        done(&kept, 2, Check::Isolation, 1);
+        done(&kept, 3, Check::Egress, 1);
+        let (tell, mut heard) = mpsc::channel(8);
+        for count in [2, 0] {
+            kept.paste(results(count).into());
+            kept.judge(&tell).await;
+            for check in [2, 3] {
+                let Some(Msg::Judged { id, diagnosis, matrix }) = heard.recv().await else { panic!("judged") };
+                assert_eq!((id, diagnosis.evidence.items.len(), matrix.pasted.len()), (check, count, count));
+            }
+        }
+        assert!(heard.try_recv().is_err(), "of older checks nothing is told");
+    }
+}
