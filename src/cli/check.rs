@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::args::{CheckArgs, Format, Global};
-use super::{Code, Failure, contract, findings, open, pasted, print, progress};
+use super::{Code, Failure, contract, findings, open, pasted, print, progress, verdict};
 use crate::console::widgets::format::plural;
 use crate::diagnose::collect::{Asked, Check, Sink, Wanted, asked, collect};
 use crate::diagnose::contract::Judged;
@@ -50,8 +50,8 @@ pub(super) fn run(global: &Global, request: &CheckArgs) -> Result<Code, Failure>
     let matrix = Matrix::of(&facts);
     let out = &mut std::io::stdout();
     if request.matrix {
-        table(out, &facts, &matrix, (&site.name, wanted.tenant.as_deref()), request.output)?;
-        return Ok(findings::code(&report));
+        let printed = table(out, &facts, &matrix, (&site.name, wanted.tenant.as_deref()), request.output);
+        return verdict(printed, findings::code(&report));
     }
     let clauses = contract::of(&report, &evidence);
     let told = Told { report: &report, matrix: &matrix, clauses: clauses.as_deref(), whole: check == Check::Contract };
@@ -81,15 +81,16 @@ pub(super) fn show(
     format: Format,
 ) -> Result<Code, Failure> {
     if told.matrix.pasted.is_empty() || format == Format::Table {
-        pasted::people_above(out, told.matrix, format)?;
-        return findings::show(out, told.report, told.clauses, told.whole, at, format);
+        let above = pasted::people_above(out, told.matrix, format);
+        let shown =
+            above.and_then(|()| findings::show(out, told.report, told.clauses, told.whole, at, format).map(drop));
+        return verdict(shown, findings::code(told.report));
     }
     let mut document = findings::document(told.report, told.clauses, at);
     if let Some(map) = document.as_object_mut() {
         map.insert("pasted".to_owned(), json!(told.matrix.pasted));
     }
-    print::document(out, &document, format)?;
-    Ok(findings::code(told.report))
+    verdict(print::document(out, &document, format), findings::code(told.report))
 }
 
 /// The table of pairs, of all tenants or of one.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::args::Format;
-use super::{Code, Failure, check, contract, findings};
+use super::{Code, Failure, check, contract, findings, verdict};
 use crate::diagnose::Diagnosis;
 use crate::diagnose::collect::{Check, Wanted, report};
 use crate::diagnose::evidence::load;
@@ -29,8 +29,8 @@ pub(super) fn run(dir: &Path, table: bool, format: Format) -> Result<Code, Failu
     let out = &mut std::io::stdout();
     if table {
         let site = facts.site.as_ref().map_or("not named", |site| site.name.as_str());
-        check::table(out, &facts, &matrix, (site, tenant.as_deref()), format)?;
-        return Ok(findings::code(&report));
+        let printed = check::table(out, &facts, &matrix, (site, tenant.as_deref()), format);
+        return verdict(printed, findings::code(&report));
     }
     let clauses = contract::of(&report, &evidence);
     let told = check::Told { report: &report, matrix: &matrix, clauses: clauses.as_deref(), whole };

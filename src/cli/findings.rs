@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::args::Format;
-use super::{Code, Failure, contract, print};
+use super::{Code, Failure, contract, print, verdict};
 use crate::console::theme::Glyphs;
 use crate::diagnose::Report;
 use crate::diagnose::contract::Judged;
@@ -26,14 +26,11 @@ pub(super) fn show(
     at: Option<Timestamp>,
     format: Format,
 ) -> Result<Code, Failure> {
-    match format {
-        Format::Table => {
-            people(out, report)?;
-            contract::show(out, clauses.unwrap_or_default(), whole)?;
-        }
-        _ => print::document(out, &document(report, clauses, at), format)?,
-    }
-    Ok(code(report))
+    let printed = match format {
+        Format::Table => people(out, report).and_then(|()| contract::show(out, clauses.unwrap_or_default(), whole)),
+        _ => print::document(out, &document(report, clauses, at), format),
+    };
+    verdict(printed, code(report))
 }
 
 /// `report` as a document, with `clauses` of the tenant contract where they were judged.

@@ -70,6 +70,14 @@ impl Failure {
     }
 }
 
+/// What was found, once it was `printed`: a reader who closes the pipe has seen enough, and the verdict stays.
+fn verdict(printed: Result<(), Failure>, code: Code) -> Result<Code, Failure> {
+    match printed {
+        Ok(()) | Err(Failure { code: Code::ClosedPipe, .. }) => Ok(code),
+        Err(failure) => Err(failure),
+    }
+}
+
 impl From<std::io::Error> for Failure {
     /// What a printer's writer said.
     fn from(e: std::io::Error) -> Self {
@@ -201,6 +209,15 @@ mod tests {
         assert_eq!(Failure::from(Error::from(ErrorKind::StorageFull)).code, Code::Usage);
         let elsewhere = Failure::plain(format!("the lab's socket: {}", Error::from_raw_os_error(32)));
         assert_eq!(elsewhere.code, Code::Usage, "{}", elsewhere.text);
+    }
+
+    #[test]
+    fn a_reader_that_has_seen_enough_leaves_the_verdict() {
+        let closed = || Err(Failure::from(Error::from(ErrorKind::BrokenPipe)));
+        assert!(matches!(verdict(closed(), Code::Found), Ok(Code::Found)));
+        assert!(matches!(verdict(Ok(()), Code::Unknown), Ok(Code::Unknown)));
+        let full = Err(Failure::from(Error::from(ErrorKind::StorageFull)));
+        assert!(matches!(verdict(full, Code::Ok), Err(Failure { code: Code::Usage, .. })));
     }
 
     #[test]

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::args::{Format, Global, ReachArgs};
 use super::check::there;
-use super::{Code, Failure, open, print};
+use super::{Code, Failure, open, print, verdict};
 use crate::diagnose::collect::reach::{Ended, From, MISSES, Step, Target, reach};
 use crate::diagnose::collect::{Check, Sink, Wanted};
 use crate::inventory::Class;
@@ -49,10 +49,8 @@ fn parse(text: &str) -> Option<(Ipv4Addr, Option<u16>)> {
 }
 
 fn show(out: &mut dyn Write, target: &Target, found: &[From], format: Format) -> Result<Code, Failure> {
-    if format == Format::Table {
-        for from in found {
-            people(out, target, from)?;
-        }
+    let printed = if format == Format::Table {
+        found.iter().try_for_each(|from| people(out, target, from))
     } else {
         let document = json!({
             "schema": "deevnet-console/reach/v1",
@@ -62,9 +60,9 @@ fn show(out: &mut dyn Write, target: &Target, found: &[From], format: Format) ->
             "from": found,
             "misses": MISSES,
         });
-        print::document(out, &document, format)?;
-    }
-    Ok(code(found))
+        print::document(out, &document, format)
+    };
+    verdict(printed, code(found))
 }
 
 /// Reached from everywhere, not reached from somewhere, or unknown.

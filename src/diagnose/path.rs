@@ -111,7 +111,7 @@ pub static LEGS: [Leg; 12] = [
         name: "leaves by transit",
         awaits: &[Fabric, Tried],
         misses: "",
-        seen_only: false,
+        seen_only: true,
         place: EXIT_NODE,
         needs: "a lookup of a workload's packet",
         rules: &["management-leak", "uplink-down", "exit-local-routing"],

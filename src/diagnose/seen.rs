@@ -72,6 +72,8 @@ fn default_route(exit: &Exit<'_>, tenant: &Tenant<'_>) -> Option<String> {
 fn way_out(exit: &Exit<'_>, tenant: &Tenant<'_>) -> Option<String> {
     let asked = exit.outward(tenant).last()?;
     match &asked.answer {
+        // What leaves elsewhere is no sign that all is well.
+        Lookup::Route { dev, .. } if exit.site.is_some_and(|site| site.transit_interface != *dev) => None,
         Lookup::Route { dev, .. } => Some(format!("a packet to {} leaves by {dev}", asked.dst)),
         Lookup::Error(_) => None,
     }

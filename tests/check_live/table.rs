@@ -37,6 +37,9 @@ fn pinned(text: String) -> String {
 const NO_FAULT: &str =
     "no fault of the lab shows it with all that follows from it; its evidence is in tests/findings/lint.rs";
 
+/// The same of what somebody ran elsewhere and pasted.
+const PASTED: &str = "it rests on pasted results; tests/isolation_verb.rs pastes them";
+
 /// The catalogue.
 pub const TABLE: &[(&str, Way)] = &[
     // Access
@@ -137,12 +140,16 @@ pub const TABLE: &[(&str, Way)] = &[
     ("uplink-down", Fault(Egress, "uplink-down")),
     ("vrf-default-missing", Fault(Egress, "vrf-default-missing")),
     ("vrf-default-wrong-gateway", Fault(Egress, "vrf-default-wrong-gateway")),
+    ("workload-gateway-silent", Bundle(PASTED)),
+    ("management-traffic-seen", Bundle(PASTED)),
     // Isolation
     ("hairpin-leak", Fault(Isolation, "hairpin-leak")),
     ("inter-tenant-leak", Fault(Isolation, "inter-tenant-leak")),
     ("tenant-isolated", Healthy(Isolation)),
     ("tenants-share-vrf", Fault(Isolation, "tenants-share-vrf")),
     ("workload-on-foreign-network", Fault(Isolation, "workload-on-foreign-network")),
+    ("pasted-contradiction", Bundle(PASTED)),
+    ("pasted-leak", Bundle(PASTED)),
     // Perimeter
     ("asymmetric-path", Fault(Perimeter, "asymmetric-path")),
     ("gateway-down", Fault(Perimeter, "gateway-down")),

@@ -391,9 +391,9 @@ pub static COMMANDS: &[Command] = &[
         Group::Go,
         "check",
         "check and explain",
-        "Reads the site anew and judges it: egress, isolation, keys, fabric or all, of one tenant or of everybody. Nothing is \
-         changed, and nothing waits for it. Keys fetches the tenants' update keys and tries each on the others' zones, by \
-         updates that can change nothing.",
+        "Reads the site anew and judges it: egress, dns, isolation, keys, perimeter, fabric, workload, contract, access or \
+         all, of one tenant or of everybody. Nothing is changed, and nothing waits for it. Keys fetches the tenants' update \
+         keys and tries each on the others' zones, by updates that can change nothing.",
         can::picture,
         probes::check,
     )

@@ -12,11 +12,16 @@ use crate::diagnose::path::{Judged, State};
 use crate::inventory::Class;
 
 /// `check`s that can be asked for, by their words.
-const CHECKS: [(&str, Check); 5] = [
+const CHECKS: [(&str, Check); 10] = [
     ("egress", Check::Egress),
+    ("dns", Check::Dns),
     ("isolation", Check::Isolation),
     ("keys", Check::Keys),
+    ("perimeter", Check::Perimeter),
     ("fabric", Check::Fabric),
+    ("workload", Check::Workload),
+    ("contract", Check::Contract),
+    ("access", Check::Access),
     ("all", Check::All),
 ];
 

@@ -1,5 +1,6 @@
 //! A bundle from a directory. Foreign input: bounded, and never a path out of its directory.
 
+use std::io::Read as _;
 use std::path::{Component, Path, PathBuf};
 
 use serde::Deserialize;
@@ -42,6 +43,12 @@ pub enum LoadError {
         /// As named.
         file: String,
     },
+    /// A link, a directory, a pipe or a device.
+    #[error("{}: not a file of its own", path.display())]
+    NoFile {
+        /// What.
+        path: PathBuf,
+    },
     /// Too much.
     #[error("{}: {what}", path.display())]
     TooMuch {
@@ -59,6 +66,7 @@ impl LoadError {
         match self {
             Self::Io { .. } => "a bundle is a directory with inputs.json and the files it names",
             Self::Index { .. } => "inputs.json holds {\"items\": [{\"file\", \"kind\", \"from\", …}]}",
+            Self::NoFile { .. } => "put the file itself there: links, pipes and devices are not followed",
             Self::Outside { .. } => "name files without directories",
             Self::TooMuch { .. } => "leave out what does not belong to the question",
         }
@@ -175,12 +183,43 @@ fn item(dir: &Path, index: &Path, raw: RawItem) -> Result<Item, LoadError> {
 
 fn read(path: &Path) -> Result<String, LoadError> {
     let io = |error| LoadError::Io { path: path.to_owned(), error };
-    let size = std::fs::metadata(path).map_err(io)?.len();
-    if size > MOST_BYTES {
+    // A link leads elsewhere, a pipe or a device never ends.
+    if !std::fs::symlink_metadata(path).map_err(io)?.is_file() {
+        return Err(LoadError::NoFile { path: path.to_owned() });
+    }
+    let mut body = Vec::new();
+    let file = std::fs::File::open(path).map_err(io)?;
+    file.take(MOST_BYTES + 1).read_to_end(&mut body).map_err(io)?;
+    if body.len() as u64 > MOST_BYTES {
         return Err(LoadError::TooMuch {
             path: path.to_owned(),
             what: format!("larger than {} MiB", MOST_BYTES >> 20),
         });
     }
-    Ok(String::from_utf8_lossy(&std::fs::read(path).map_err(io)?).into_owned())
+    Ok(String::from_utf8_lossy(&body).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_files_of_the_bundle_itself_are_read() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let index = r#"{"items":[{"file":"a.txt","kind":"material","what":"x"}]}"#;
+        std::fs::write(dir.path().join("inputs.json"), index).expect("an index");
+        let body = dir.path().join("a.txt");
+        std::fs::write(&body, "seen").expect("a body");
+        assert_eq!(load(dir.path()).expect("a bundle").items[0].body, "seen");
+        std::fs::remove_file(&body).expect("gone");
+        for elsewhere in ["/etc/passwd", "/dev/zero", "inputs.json"] {
+            std::os::unix::fs::symlink(elsewhere, &body).expect("a link");
+            let error = load(dir.path()).expect_err(elsewhere);
+            assert!(matches!(error, LoadError::NoFile { .. }), "{elsewhere}: {error}");
+            std::fs::remove_file(&body).expect("gone");
+        }
+        let pipe = std::process::Command::new("mkfifo").arg(&body).status();
+        assert!(pipe.is_ok_and(|made| made.success()));
+        assert!(matches!(load(dir.path()), Err(LoadError::NoFile { .. })));
+    }
 }

@@ -54,8 +54,9 @@ impl Output {
 pub fn run(world: &World, now: i64, run: &Run) -> Output {
     let program = run.argv.first().map(String::as_str).unwrap_or_default();
     let args: Vec<&str> = run.argv.iter().skip(1).map(String::as_str).collect();
-    match program {
-        "ip" => ip::run(world, now, &args, &run.input),
+    match (program, args.as_slice()) {
+        ("ip", ["vrf", "exec", vrf, "ping", args @ ..]) => tools::ping(world, args, Some(vrf)),
+        ("ip", _) => ip::run(world, now, &args, &run.input),
         _ => tools::run(world, now, program, &args),
     }
 }

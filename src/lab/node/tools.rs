@@ -28,7 +28,7 @@ pub(super) fn run(world: &World, now: i64, program: &str, args: &[&str]) -> Outp
         "hostname" => Output::ok(format!("{}\n", world.exit.node)),
         "uname" => uname(world, args),
         "date" => date(now, args),
-        "ping" => ping(world, args),
+        "ping" => ping(world, args, None),
         "arping" => arping(world, args),
         other => Output::fail(127, &format!("{other}: not found")),
     }
@@ -266,6 +266,10 @@ fn date(now: i64, args: &[&str]) -> Output {
     Output::ok(format!("{}\n", moment(now).strftime(&text)))
 }
 
+fn answers_for(guest: &Guest, ip: Ipv4Addr) -> bool {
+    guest.wired() && guest.address.is_some_and(|(own, _)| own == ip)
+}
+
 /// Who has an address on a bridge, in the words of iputils.
 fn arping(world: &World, args: &[&str]) -> Output {
     let value = |name: &str| args.iter().position(|arg| *arg == name).and_then(|at| args.get(at + 1)).copied();
@@ -275,11 +279,7 @@ fn arping(world: &World, args: &[&str]) -> Output {
     if world.exit.missing_vnets.contains(dev) {
         return Output::fail(2, &format!("arping: Device {dev} not available."));
     }
-    let here = |guest: &&Guest| {
-        guest.wired()
-            && guest.address.is_some_and(|(own, _)| own == ip)
-            && guest.property("net0", "bridge").as_deref() == Some(dev)
-    };
+    let here = |guest: &&Guest| answers_for(guest, ip) && guest.property("net0", "bridge").as_deref() == Some(dev);
     let guest = world.guests.values().find(here);
     let mut out = format!("ARPING {ip} from 0.0.0.0 {dev}\n");
     for _ in 0..if guest.is_some() { 2 } else { 0 } {
@@ -292,7 +292,8 @@ fn arping(world: &World, args: &[&str]) -> Output {
 }
 
 /// One summary of `ping`: what comes back is decided by the route and by what the perimeter does beyond it.
-fn ping(world: &World, args: &[&str]) -> Output {
+/// In a VRF its guests answer, and nothing beyond does: what comes back is not for a socket there (`facts/exit-node.md` §5).
+pub(super) fn ping(world: &World, args: &[&str], vrf: Option<&str>) -> Output {
     let value = |name: &str| args.iter().position(|arg| *arg == name).and_then(|at| args.get(at + 1)).copied();
     let Some(Ok(dst)) = args.last().map(|arg| arg.parse::<Ipv4Addr>()) else {
         return Output::fail(2, "ping: usage error: Destination address required");
@@ -300,7 +301,7 @@ fn ping(world: &World, args: &[&str]) -> Output {
     let size: u32 = value("-s").and_then(|size| size.parse().ok()).unwrap_or(56);
     let count: u32 = value("-c").and_then(|count| count.parse().ok()).unwrap_or(1);
     let from = value("-I").and_then(|source| source.parse().ok());
-    let found = match Tables::of(world).get(dst, from, None) {
+    let found = match Tables::of(world).get(dst, from, vrf) {
         Ok(found) => found,
         Err(words) => return Output::fail(2, &format!("ping: connect: {words}")),
     };
@@ -310,7 +311,10 @@ fn ping(world: &World, args: &[&str]) -> Output {
     let let_out = dst == exit.transit_gateway || world.perimeter.lets_out();
     let lost = exit.uplink_down || exit.conntrack_full || (exit.mtu_blackhole && size > 1272);
     let sent = exit.gateway_answers && !lost;
-    let answers = !beyond || sent && let_out;
+    let answers = match vrf {
+        Some(_) => !beyond && world.guests.values().any(|guest| answers_for(guest, dst)),
+        None => !beyond || sent && let_out,
+    };
     let received = if answers { count } else { 0 };
     let loss = if answers { 0 } else { 100 };
     let mut out = format!("PING {dst} ({dst}) {size}({}) bytes of data.\n", size + 28);

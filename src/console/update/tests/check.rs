@@ -104,9 +104,10 @@ fn a_line_asks_and_the_screen_waits_without_blocking() {
 #[test]
 fn what_is_no_check_or_no_tenant_is_said_and_not_asked() {
     let mut m = given((120, 40));
-    for (text, said_of_it) in
-        [("check nothing", "egress, isolation, keys, fabric, all"), ("check egress radi", "no tenant")]
-    {
+    for (text, said_of_it) in [
+        ("check nothing", "egress, dns, isolation, keys, perimeter, fabric, workload, contract, access, all"),
+        ("check egress radi", "no tenant"),
+    ] {
         assert_eq!(asked(&line(&mut m, text)), []);
         assert!(m.inquiry.is_none() && said(&m).contains(said_of_it), "{text}: {}", said(&m));
     }
