@@ -43,7 +43,7 @@ async fn each_fault_breaks_its_clause_of_its_tenant() {
     }
     let mut wrong = Vec::new();
     for (fault, clauses) in [
-        ("tenant-off-plan@tdemo", &["N1"][..]),
+        ("tenant-off-plan@tdemo", &["N1", "N2"][..]),
         ("snat-missing@tdemo", &["E1"]),
         ("hairpin-leak@tdemo", &["I1"]),
         ("perimeter-leak", &["I2"]),

@@ -225,6 +225,13 @@ fn a_controller_and_what_it_stands_on() {
     site().with(fabrics(&MEMBER.replace(r#","ip":"10.250.0.2""#, ""))).is(&["controller-no-vtep"]);
     site().with(controller(r#","asn":6509,"fabric":"over""#)).is(&["controller-no-vtep"]);
     site().without(&format!("GET {FABRICS}")).is_unknown("the fabrics and their members");
+    // A zone without nodes is on every member.
+    let shop = zone("shop", 90_001, "").replace(r#""nodes":"hv","#, "");
+    let everywhere = site().with(zones(&[shop, zone("farm", 90_002, "")]));
+    everywhere.is(&["controller-no-vtep"]);
+    everywhere.without("GET /api2/json/nodes").is_unknown("the members of the cluster");
+    let blind = site().without(&format!("GET {ZONES}")).without(&format!("GET {WAITS}"));
+    blind.is_unknown("the zones of controller ctl");
     site().without(&format!("GET {CONTROLLERS}")).is_unknown("the controllers");
     // New and not applied: everything is below `pending`.
     let new = get(
@@ -265,7 +272,8 @@ fn exit_nodes_are_nodes_of_the_zone_and_of_the_cluster() {
         .without(&format!("GET {CONTENT}"))
         .with(fabrics(&format!("{MEMBER},{}", MEMBER.replace("hv", "hw"))))
         .is(&["exit-outside-zone"]);
-    shop(r#""nodes":"hv","#, "").is(&[]);
+    let both = fabrics(&format!("{MEMBER},{}", MEMBER.replace("hv", "hw")));
+    shop(r#""nodes":"hv","#, "").with(both).is(&[]);
     shop(r#""exitnodes-primary":"hv""#, r#""exitnodes-primary":"hw""#).is(&["exit-primary-outside"]);
     shop(r#""exitnodes-primary":"hv""#, r#""exitnodes-primary":"""#).is(&[]);
     let gone = shop(r#""nodes":"hv","exitnodes":"hv""#, r#""nodes":"hv,hx","exitnodes":"hv,hx""#)
@@ -288,8 +296,12 @@ fn imports_of_another_tenants_routes() {
         import(text).is(&[]);
         assert_eq!(titles(&import(text), "rt-import-idle").len(), 1, "{text}");
     }
-    // Where the system is not known the number decides.
-    import("1:90002").without(&format!("GET {CONTROLLERS}")).is(&["rt-import-foreign"]);
+    // The system is that of the other zone's own controller, and nothing is said where it is not known.
+    import("6509:90002").without(&format!("GET {CONTROLLERS}")).is_unknown("the autonomous system of zone farm");
+    let two = r#"{"data":[{"controller":"old","type":"evpn","asn":1,"fabric":"under"},
+        {"controller":"ctl","type":"evpn","asn":6509,"fabric":"under"}]}"#;
+    import("6509:90002").without("site.toml").with(get("hv", CONTROLLERS, two)).is(&["rt-import-foreign"]);
+    import("1:90002").without("site.toml").with(get("hv", CONTROLLERS, two)).is(&[]);
     let local =
         site().with(zones(&[zone("shop", 90_001, r#","exitnodes-local-routing":1"#), zone("farm", 90_002, "")]));
     local.is(&[]);
@@ -303,7 +315,18 @@ fn one_number_for_two() {
     site().with(twice.clone()).without("site.toml").is(&["vni-shared"]);
     // A VLAN tag is another space of numbers.
     let vlan = zone("farm", 90_002, "").replace(r#""evpn""#, r#""vlan""#);
-    site().with(twice).with(zones(&[zone("shop", 90_001, ""), vlan])).without("site.toml").is(&[]);
+    site().with(twice.clone()).with(zones(&[zone("shop", 90_001, ""), vlan])).without("site.toml").is(&[]);
+    // Of what kind a zone is that is not listed nobody knows.
+    let one = site().with(twice).with(zones(&[zone("shop", 90_001, "")])).without("site.toml");
+    one.is_unknown("of what kind zone farm is");
+    // A VNet's tag that is another's, and a VRF VNI's, is out of its band by that alone.
+    let of = |tag: u32| {
+        site().with(vnets(&format!(
+            r#"{{"vnet":"shop0","zone":"shop","tag":{tag}}},{{"vnet":"farm0","zone":"farm","tag":950020}}"#
+        )))
+    };
+    of(950_020).is(&["vni-shared"]);
+    of(90_002).is(&["vni-collision"]);
 }
 
 #[test]
@@ -394,6 +417,12 @@ fn what_the_next_apply_and_the_next_boot_take_away() {
         .is(&[]);
     site().with(dry(ospf)).without(LOCAL).is_unknown("frr.conf.local of hv");
     site().with(dry(ospf)).without(&format!("GET {WAITS}")).is_unknown("what waits in SDN");
+    for unread in [CONTROLLERS, FABRICS] {
+        site().with(dry(ospf)).without(&format!("GET {unread}")).is_unknown("what waits in SDN");
+    }
+    site()
+        .with(get("hv", DRY, r#"{"data":{"interfaces-diff":null}}"#))
+        .is_unknown("what the dry run of hv changes of frr.conf");
     let waits =
         get("hv", WAITS, r#"{"data":[{"zone":"shop","state":"changed","mtu":"1450","pending":{"mtu":"1400"}}]}"#);
     site().with(dry(ospf)).with(waits).is(&["sdn-pending"]);
@@ -425,4 +454,55 @@ fn what_was_denied_is_unknown_and_why() {
             report.unknown
         );
     }
+}
+
+/// Whether `id` passes for a subject called `name`.
+fn passes(site: &Site, id: &str, name: &str) -> bool {
+    site.report().passed.iter().any(|passed| passed.id == id && passed.subject.name == name)
+}
+
+#[test]
+fn a_tenant_is_by_its_index_only_where_all_of_it_was_read() {
+    let says = |site: &Site, missing: &str| {
+        assert!(!passes(site, "tenant-off-plan", "shop"), "{missing}");
+        site.is_unknown(missing);
+    };
+    assert!(passes(&site(), "tenant-off-plan", "shop"));
+    says(&site().without(&format!("GET {SHOP}")), "the subnets of VNet shop0");
+    let tags = |shop: &str| vnets(&format!(r#"{shop}{{"vnet":"farm0","zone":"farm","tag":950020}}"#));
+    says(&site().with(tags(r#"{"vnet":"shop0","zone":"shop"},"#)), "the tag of VNet shop0");
+    says(&site().with(tags("")), "the VNets of zone shop");
+    // Where nobody translates it is not said of the subnet either.
+    let alone = zone("shop", 90_001, "").replace(r#","exitnodes":"hv","exitnodes-primary":"hv""#, "");
+    let quiet = subnet(SHOP, "shop", "10.9.129.0/24", r#","gateway":"10.9.129.1","snat":0"#);
+    let inside = site().with(zones(&[alone, zone("farm", 90_002, "")])).with(quiet);
+    assert!(passes(&inside, "tenant-off-plan", "shop"), "{:#?}", inside.report());
+}
+
+#[test]
+fn a_bridge_that_nobody_owns_may_be_hidden() {
+    let with = |bridge: &str| {
+        let body = format!(r#"{{"data":{{"name":"shop-app","net0":"virtio=02:00:00:00:00:01,bridge={bridge}"}}}}"#);
+        site().and(get("hv", "/api2/json/nodes/hv/qemu/2040/config", &body))
+    };
+    let rights = |path: &str| {
+        get("hv", "/api2/json/access/permissions", &format!(r#"{{"data":{{"{path}":{{"SDN.Audit":1}}}}}}"#))
+    };
+    let foreign = |site: Site| !titles(&site, "workload-on-foreign-network").is_empty();
+    let unknown = |site: Site| site.report().unknown.iter().any(|u| u.ids.contains(&"workload-on-foreign-network"));
+    assert!(passes(&with("shop0"), "workload-on-foreign-network", "shop-app"));
+    assert!(foreign(with("farm0")), "another tenant's is seen");
+    assert!(unknown(with("vmbr0")) && !foreign(with("vmbr0")));
+    let one = || with("vmbr0").and(rights("/sdn/zones/farm"));
+    assert!(unknown(one()) && !foreign(one()), "the token sees one zone");
+    let all = || with("vmbr0").and(rights("/sdn"));
+    assert!(foreign(all()) && !unknown(all()));
+}
+
+#[test]
+fn one_cause_is_one_root() {
+    let farm = subnet(FARM, "farm", "10.9.129.0/25", r#","gateway":"10.9.129.1","snat":1"#);
+    site().with(farm).is(&["subnet-overlap"]);
+    let segment = r#"{"rows":[{"identifier":"opt7","description":"LAB","addr4":"10.9.129.1/26","gateways":[]}]}"#;
+    site().and(get("fw", "/api/interfaces/overview/interfaces_info", segment)).is(&["subnet-on-site-net"]);
 }

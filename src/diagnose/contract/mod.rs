@@ -105,6 +105,18 @@ pub enum State {
     NotRun,
 }
 
+impl State {
+    /// Of a check that was given up a pass is partial: the rules may have looked at a part of the tenant alone.
+    fn unless_given_up(self, facts: &Facts) -> Self {
+        match (&self, &facts.given_up) {
+            (Self::Kept, Some(given_up)) => {
+                Self::Unknown { missing: vec![format!("the rest of the check: {}", given_up.why)] }
+            }
+            _ => self,
+        }
+    }
+}
+
 /// A clause of one tenant, judged.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Judged {
@@ -174,7 +186,7 @@ pub fn of(report: &Report, facts: &Facts, tenant: &str) -> Vec<Judged> {
             clause: clause.id,
             by: clause.by,
             says: clause.says,
-            state: state(clause, report, &scope, &words),
+            state: state(clause, report, &scope, &words).unless_given_up(facts),
             not_run: clause.elsewhere.as_ref().filter(|e| !words.has_run(e)).map(|e| words.command(e)),
         })
         .collect()

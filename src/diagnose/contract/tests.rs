@@ -79,6 +79,36 @@ fn clauses_have_numbers_of_their_own_and_rest_on_real_rules() {
     assert!(order.is_sorted(), "part by part");
 }
 
+/// Faults that break no clause: nobody is owed an agent in a machine, nor a console that asks the right server.
+const BREAKS_NONE: [&str; 4] = ["agent-option-off", "agent-silent", "agent-process-lost", "server-id-wrong"];
+
+#[test]
+fn every_fault_breaks_a_clause_or_is_known_to_break_none() {
+    for id in BREAKS_NONE {
+        assert!(rules::rule(id).is_some_and(|rule| rule.severity == Severity::Fault), "{id} is no fault");
+        assert!(!rests_on(id), "{id} breaks a clause");
+    }
+    // Of access nothing is owed: what it keeps from view is unknown.
+    let faults = rules::all().filter(|rule| rule.severity == Severity::Fault && rule.layer != Layer::Access);
+    let silent: Vec<&str> =
+        faults.map(|rule| rule.id).filter(|id| !rests_on(id) && !BREAKS_NONE.contains(id)).collect();
+    assert!(silent.is_empty(), "in no clause: {silent:?}");
+}
+
+#[test]
+fn what_a_check_that_was_given_up_passed_is_not_kept() {
+    use crate::diagnose::facts::given_up::GivenUp;
+    let mut looked = report();
+    looked.passed = vec![passed("tenant-off-plan", "zone", "tdemo")];
+    let mut facts = facts();
+    let n1 = |facts: &Facts| of(&looked, facts, "tdemo").into_iter().find(|one| one.clause == "N1").unwrap().state;
+    assert_eq!(n1(&facts), State::Kept);
+    facts.given_up = Some(GivenUp { why: "given up after 60 s".to_owned(), parts: Vec::new() });
+    assert!(
+        matches!(n1(&facts), State::Unknown { missing } if missing == ["the rest of the check: given up after 60 s"])
+    );
+}
+
 /// The generated part of `docs/tenant-contract.md`. `UPDATE_DOCS=1` writes it.
 #[test]
 fn the_document_is_made_of_the_clauses() {

@@ -91,8 +91,10 @@ impl Write {
 /// What an apply would change on a node; unified differences.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DryRun {
-    /// Of FRR's configuration.
+    /// Of FRR's configuration; `None` = nothing, or nothing was told.
     pub frr: Option<String>,
+    /// Whether the answer says anything of FRR.
+    pub frr_told: bool,
     /// Of the interfaces.
     pub interfaces: Option<String>,
 }
@@ -198,7 +200,8 @@ fn dry_run(item: &Item, facts: &mut Facts) -> Taken {
         return Taken::Unreadable("a dry run without data".to_owned());
     };
     let diff = |key: &str| text(data, key).filter(|diff| !diff.trim().is_empty());
-    let run = DryRun { frr: diff("frr-diff"), interfaces: diff("interfaces-diff") };
+    let run =
+        DryRun { frr: diff("frr-diff"), frr_told: data.contains_key("frr-diff"), interfaces: diff("interfaces-diff") };
     facts.sdn.dry_runs.insert(node, Sourced::new(run, item));
     Taken::Read
 }

@@ -1,9 +1,11 @@
 //! A controller that has nothing to tunnel from.
 
+use std::collections::BTreeSet;
+
 use super::super::{Out, Rule};
 use crate::diagnose::facts::Facts;
 use crate::diagnose::facts::Sourced;
-use crate::diagnose::facts::sdn::{Controller, Fabrics, text};
+use crate::diagnose::facts::sdn::{Controller, text};
 use crate::diagnose::finding::{Layer, Severity, Subject};
 
 /// The rule.
@@ -14,7 +16,7 @@ pub static RULE: Rule = Rule {
     says: "An EVPN controller needs an identity on every node of its zones: a fabric with a loopback for each node, or peers. With \
            a fabric a node that is no member of it is left out without an error: the zone is not generated there. A lone \
            node needs its identity as well, so that a second one is a neighbour more and not a new underlay.",
-    reads: "controllers, fabrics with their members, nodes of the zones",
+    reads: "controllers, fabrics with their members, nodes of the zones, members of the cluster",
     unlike: &[
         ("controller-peer-strange", "there are peers, and one of them is no node's address"),
         ("controller-off-plan", "the identity is there, the number is another"),
@@ -57,10 +59,15 @@ fn of_fabric(
         out.unknown("the fabrics and their members", facts.pve.why("cluster/sdn/fabrics"));
         return;
     };
-    let lacking = lacking(facts, controller, fabric, fabrics);
+    let (nodes, missing) = nodes(facts, controller);
+    let has = |node: &String| fabrics.nodes.iter().any(|n| n.fabric == fabric && n.node == *node && n.ip.is_some());
+    let lacking: Vec<String> = nodes.into_iter().filter(|node| !has(node)).collect();
     let there = fabrics.fabrics.iter().any(|f| f.id == fabric);
     if there && lacking.is_empty() {
-        out.pass(Subject::new("source", name));
+        match missing {
+            None => out.pass(Subject::new("source", name)),
+            Some((what, why)) => out.unknown(what, why),
+        }
         return;
     }
     let title = if there {
@@ -84,13 +91,25 @@ fn of_fabric(
     ));
 }
 
-/// Nodes of the controller's zones that have no loopback in the fabric.
-fn lacking(facts: &Facts, controller: &Controller, fabric: &str, fabrics: &Fabrics) -> Vec<String> {
-    let zones = facts.sdn.zones_in_force().into_iter().flat_map(|zones| zones.iter());
-    let own = zones.filter(|z| text(&z.fields, "controller").as_ref() == Some(&controller.controller));
-    let mut nodes: Vec<&String> = own.flat_map(|zone| zone.nodes.iter().chain(&zone.exit_nodes)).collect();
-    nodes.sort_unstable();
-    nodes.dedup();
-    let has = |node: &&String| fabrics.nodes.iter().any(|n| n.fabric == fabric && n.node == **node && n.ip.is_some());
-    nodes.into_iter().filter(|node| !has(node)).cloned().collect()
+/// What is missing, and why where that is known.
+type Missing = (String, Option<String>);
+
+/// Nodes of the controller's zones as far as they are known, and what is missing to know all of them. A zone that names no
+/// nodes is on every member.
+fn nodes(facts: &Facts, controller: &Controller) -> (BTreeSet<String>, Option<Missing>) {
+    let name = &controller.controller;
+    let Some(zones) = facts.sdn.zones_in_force() else {
+        let what = format!("the zones of controller {name}");
+        return (BTreeSet::new(), Some((what, facts.pve.why("cluster/sdn/zones"))));
+    };
+    let own = || zones.iter().filter(|z| text(&z.fields, "controller").as_ref() == Some(name));
+    let mut nodes: BTreeSet<String> =
+        own().flat_map(|zone| zone.nodes.iter().chain(&zone.exit_nodes)).cloned().collect();
+    let Some(everywhere) = own().find(|zone| zone.nodes.is_empty()) else { return (nodes, None) };
+    let Some(members) = facts.cluster.members() else {
+        let what = format!("the members of the cluster, on all of which zone {} is", everywhere.zone);
+        return (nodes, Some((what, facts.pve.why("nodes"))));
+    };
+    nodes.extend(members.value.into_iter().map(|member| member.node));
+    (nodes, None)
 }

@@ -40,8 +40,21 @@ fn erased(diff: &str) -> Vec<&str> {
 /// Statements that differ from release to release of the generator, and mean nothing.
 const HEAD: [&str; 6] = ["frr version", "frr defaults", "hostname ", "log ", "service ", "line vty"];
 
+/// Objects that FRR's configuration is made of, and the list that tells what of them waits.
+const WAITING: [(&str, &str); 5] = [
+    ("zone", "cluster/sdn/zones"),
+    ("vnet", "cluster/sdn/vnets"),
+    ("controller", "cluster/sdn/controllers"),
+    ("fabric", "cluster/sdn/fabrics"),
+    ("fabric-node", "cluster/sdn/fabrics"),
+];
+
 fn judge(facts: &Facts, out: &mut Out<'_>) {
     for (node, run) in &facts.sdn.dry_runs {
+        if !run.frr_told {
+            out.unknown(format!("what the dry run of {node} changes of frr.conf"), None);
+            continue;
+        }
         let lines: Vec<&str> = run.frr.as_deref().map(erased).unwrap_or_default();
         let lines: Vec<&str> =
             lines.into_iter().filter(|line| !HEAD.iter().any(|head| line.starts_with(head))).collect();
@@ -60,8 +73,9 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
             out.pass(Subject::new("node", node));
             continue;
         }
-        if !facts.sdn.pending_read.contains_key("zone") || !facts.sdn.pending_read.contains_key("vnet") {
-            let why = facts.pve.why("cluster/sdn");
+        let unread = |(kind, _): &&(&str, &str)| !facts.sdn.pending_read.contains_key(kind);
+        if let Some((_, path)) = WAITING.iter().find(unread) {
+            let why = facts.pve.why(path);
             out.unknown(format!("what waits in SDN, and whether the dry run of {node} shows more than that"), why);
             continue;
         }

@@ -1,8 +1,8 @@
-//! A zone imports the routes of another one.
+//! A zone imports the routes of another one of this site. A target that no zone here has is `rt-import-idle`'s.
 
 use super::super::{Out, Rule};
 use crate::diagnose::facts::Facts;
-use crate::diagnose::facts::sdn::{Zone, list};
+use crate::diagnose::facts::sdn::{Zone, list, text};
 use crate::diagnose::finding::{Layer, Severity, Subject};
 
 /// The rule.
@@ -10,10 +10,10 @@ pub static RULE: Rule = Rule {
     id: "rt-import-foreign",
     layer: Layer::Fabric,
     severity: Severity::Fault,
-    says: "A zone imports a route target that is another zone's: FRR makes it of the autonomous system and the VRF VNI. The other \
+    says: "A zone imports a route target that is another zone's: FRR makes it of the autonomous system of a zone's controller and its VRF VNI. The other \
            tenant's networks then appear in this one's VRF, and nothing on the nodes separates the two any more, in this \
            direction at least.",
-    reads: "zones, the controller's autonomous system",
+    reads: "zones, the autonomous systems of their controllers",
     unlike: &[
         ("inter-tenant-leak", "no import is asked for, and the node routes across all the same"),
         ("rt-import-idle", "the target is no zone's"),
@@ -28,24 +28,48 @@ pub(super) fn target(text: &str) -> Option<(u32, u32)> {
     Some((system.parse().ok()?, number.parse().ok()?))
 }
 
-/// The zone whose routes carry `target`, if one of `zones` does. Where the system is not known, the number decides.
-pub(super) fn owner(zones: &[Zone], asn: Option<u32>, (system, number): (u32, u32)) -> Option<&Zone> {
-    let same = asn.is_none_or(|asn| asn == system);
-    zones.iter().find(|zone| same && zone.kind == "evpn" && zone.vrf_vni == Some(number))
+/// Whose routes carry a target.
+pub(super) enum Owner<'a> {
+    /// This zone's.
+    Zone(&'a Zone),
+    /// No zone's that is listed.
+    Nobody,
+    /// This zone has the number, and the autonomous system of its controller is not known.
+    Unclear(&'a Zone),
 }
 
-/// The autonomous system of the only EVPN controller; `None` where it is not known.
-pub(super) fn system(facts: &Facts) -> Option<u32> {
-    facts.sdn.controllers_in_force()?.iter().find(|controller| controller.kind == "evpn")?.asn
+/// Whose routes carry `target`: the autonomous system is that of the zone's own controller, the number its VRF VNI.
+pub(super) fn owner<'a>(facts: &Facts, zones: &'a [Zone], (system, number): (u32, u32)) -> Owner<'a> {
+    let mut unclear = None;
+    for zone in zones.iter().filter(|zone| zone.kind == "evpn" && zone.vrf_vni == Some(number)) {
+        match own_system(facts, zone) {
+            Some(own) if own == system => return Owner::Zone(zone),
+            Some(_) => {}
+            None => unclear = unclear.or(Some(zone)),
+        }
+    }
+    unclear.map_or(Owner::Nobody, Owner::Unclear)
+}
+
+/// The autonomous system of the controller that the zone names; `None` where it is not known.
+fn own_system(facts: &Facts, zone: &Zone) -> Option<u32> {
+    let name = text(&zone.fields, "controller")?;
+    facts.sdn.controllers_in_force()?.iter().find(|controller| controller.controller == name)?.asn
 }
 
 fn judge(facts: &Facts, out: &mut Out<'_>) {
     let Some(zones) = facts.sdn.zones_in_force() else { return };
-    let asn = system(facts);
     for zone in zones.iter().filter(|zone| zone.kind == "evpn" && zone.fields.contains_key("rt-import")) {
         for written in list(&zone.fields, "rt-import") {
-            let other = target(&written).and_then(|target| owner(zones, asn, target));
-            let Some(other) = other.filter(|other| other.zone != zone.zone) else { continue };
+            let other = match target(&written).map(|target| owner(facts, zones, target)) {
+                Some(Owner::Zone(other)) if other.zone != zone.zone => other,
+                Some(Owner::Unclear(other)) if other.zone != zone.zone => {
+                    let what = format!("the autonomous system of zone {}, whose number is in {written}", other.zone);
+                    out.unknown(what, facts.pve.why("cluster/sdn/controllers"));
+                    continue;
+                }
+                _ => continue,
+            };
             let finding = out
                 .finding(
                     Subject::new("zone", &zone.zone),

@@ -1,7 +1,7 @@
 //! A zone imports a route target that nobody has.
 
 use super::super::{Out, Rule};
-use super::rt_import_foreign::{owner, system, target};
+use super::rt_import_foreign::{Owner, owner, target};
 use crate::diagnose::facts::Facts;
 use crate::diagnose::facts::sdn::list;
 use crate::diagnose::finding::{Layer, Severity, Subject};
@@ -13,7 +13,7 @@ pub static RULE: Rule = Rule {
     severity: Severity::Info,
     says: "A zone imports a route target that none of the zones here has. It imports nothing now; the tenant who gets that number \
            later is joined with this one without anybody asking for it.",
-    reads: "zones, the controller's autonomous system",
+    reads: "zones, the autonomous systems of their controllers",
     unlike: &[("rt-import-foreign", "the target is a zone's, and its routes come in")],
     explains: &[],
     judge,
@@ -21,10 +21,10 @@ pub static RULE: Rule = Rule {
 
 fn judge(facts: &Facts, out: &mut Out<'_>) {
     let Some(zones) = facts.sdn.zones_in_force() else { return };
-    let asn = system(facts);
     for zone in zones.iter().filter(|zone| zone.kind == "evpn") {
         for written in list(&zone.fields, "rt-import") {
-            if target(&written).and_then(|target| owner(zones, asn, target)).is_some() {
+            // Where the system is not known the other rule says so.
+            if target(&written).is_some_and(|target| !matches!(owner(facts, zones, target), Owner::Nobody)) {
                 continue;
             }
             let finding = out

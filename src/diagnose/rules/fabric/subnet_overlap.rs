@@ -15,7 +15,7 @@ pub static RULE: Rule = Rule {
            or a part of it.",
     reads: "subnets of all zones, exit nodes of the zones",
     unlike: &[],
-    explains: &["tenant-off-plan"],
+    explains: &["subnet-off-plan", "tenant-off-plan"],
     judge,
 };
 

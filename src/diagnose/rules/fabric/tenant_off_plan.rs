@@ -3,6 +3,7 @@
 use super::super::plan::{Planned, tenants};
 use super::super::{Out, Rule};
 use crate::diagnose::facts::Facts;
+use crate::diagnose::facts::sdn::Vnet;
 use crate::diagnose::finding::{Layer, Severity, Subject};
 
 /// The rule.
@@ -51,8 +52,11 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
             files.push(list.file.clone());
         }
         let Some((_, what, is, derived)) = differences.first() else {
-            if vnets.is_some() {
-                out.pass(Subject::new("zone", name));
+            let Some(vnets) = vnets else { continue };
+            let unread = unread(facts, vnets, name);
+            match unread.is_empty() {
+                true => out.pass(Subject::new("zone", name)),
+                false => out.unknown(unread.join(", "), facts.pve.why("cluster/sdn/vnets")),
             }
             continue;
         };
@@ -71,6 +75,18 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
                 .command(format!("deevnet-console numbering {} --name {name}", tenant.index)),
         );
     }
+}
+
+/// What has to be read before a zone is as its index derives.
+fn unread(facts: &Facts, vnets: &[Vnet], zone: &str) -> Vec<String> {
+    let own: Vec<&Vnet> = vnets.iter().filter(|vnet| vnet.zone == zone).collect();
+    if own.is_empty() {
+        return vec![format!("the VNets of zone {zone}")];
+    }
+    let tagless = own.iter().filter(|vnet| vnet.tag.is_none()).map(|vnet| format!("the tag of VNet {}", vnet.vnet));
+    let listed = |vnet: &Vnet| facts.sdn.subnets.keys().any(|(_, of)| *of == vnet.vnet);
+    let unlisted = own.iter().filter(|vnet| !listed(vnet)).map(|vnet| format!("the subnets of VNet {}", vnet.vnet));
+    tagless.chain(unlisted).collect()
 }
 
 fn controller(tenant: &Planned<'_>) -> Vec<Difference> {
@@ -92,7 +108,8 @@ fn of_subnet(tenant: &Planned<'_>, subnet: &crate::diagnose::facts::sdn::Subnet)
     if gateway != Some(right.as_str()) {
         all.push(("subnet.gateway", what.clone(), gateway.unwrap_or("none").to_owned(), right));
     }
-    if !subnet.snat {
+    // Without an exit node there is nobody to translate.
+    if !subnet.snat && !tenant.zone.exit_nodes.is_empty() {
         all.push(("subnet.snat", what, "off".to_owned(), "on".to_owned()));
     }
     all

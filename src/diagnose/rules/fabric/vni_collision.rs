@@ -15,7 +15,7 @@ pub static RULE: Rule = Rule {
            across, and answers 200. On the nodes the VXLAN devices clash and routing across nodes fails.",
     reads: "zones, VNets, what was just created",
     unlike: &[],
-    explains: &["l3vni-not-bound", "tenant-off-plan"],
+    explains: &["l3vni-not-bound", "tag-off-plan", "tenant-off-plan"],
     judge,
 };
 

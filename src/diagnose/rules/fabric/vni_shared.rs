@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::super::{Out, Rule};
 use crate::diagnose::facts::Facts;
-use crate::diagnose::facts::sdn::View;
+use crate::diagnose::facts::sdn::{View, Vnet};
 use crate::diagnose::finding::{Layer, Severity, Subject};
 
 /// The rule.
@@ -17,7 +17,7 @@ pub static RULE: Rule = Rule {
            want one number: one of them does not come up, or the two are one network.",
     reads: "zones and VNets",
     unlike: &[("vni-collision", "a VNet's tag is a zone's VRF VNI")],
-    explains: &["l3vni-not-bound", "vnet-missing", "vnet-not-on-node"],
+    explains: &["l3vni-not-bound", "vnet-missing", "vnet-not-on-node", "tag-off-plan", "tenant-off-plan"],
     judge,
 };
 
@@ -43,20 +43,35 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
     tags(facts, out);
 }
 
+/// The kind of a zone as any list has it; `None` where none does.
+fn kind<'a>(facts: &'a Facts, zone: &str) -> Option<&'a str> {
+    let zones = facts.sdn.zones.values().flat_map(|zones| zones.iter()).filter(|one| one.zone == zone);
+    zones.map(|zone| zone.kind.as_str()).find(|kind| !kind.is_empty())
+}
+
 /// Views are looked at one by one: a VNet that is to change its name is in two of them.
 fn tags(facts: &Facts, out: &mut Out<'_>) {
-    let zones = facts.sdn.zones_in_force();
-    let of_overlay = |zone: &str| {
-        let kind = zones.and_then(|zones| zones.iter().find(|z| z.zone == zone)).map(|zone| zone.kind.as_str());
-        kind.is_none_or(|kind| matches!(kind, "evpn" | "vxlan"))
-    };
     let views = [View::Running, View::Configured, View::Pending].into_iter();
     for vnets in views.filter_map(|view| facts.sdn.vnets.get(&view)) {
-        let mut by_tag: BTreeMap<u32, Vec<&str>> = BTreeMap::new();
-        for vnet in vnets.iter().filter(|vnet| of_overlay(&vnet.zone)) {
-            by_tag.entry(vnet.tag.unwrap_or_default()).or_default().push(&vnet.vnet);
+        let mut by_tag: BTreeMap<u32, Vec<&Vnet>> = BTreeMap::new();
+        let mut unclear: BTreeMap<u32, &str> = BTreeMap::new();
+        for vnet in vnets.iter() {
+            let tag = vnet.tag.unwrap_or_default();
+            match kind(facts, &vnet.zone) {
+                Some("evpn" | "vxlan") => {}
+                Some(_) => continue,
+                None => drop(unclear.insert(tag, &vnet.zone)),
+            }
+            by_tag.entry(tag).or_default().push(vnet);
         }
-        for (tag, names) in by_tag.into_iter().filter(|(tag, names)| *tag > 0 && names.len() > 1) {
+        for (tag, all) in by_tag.into_iter().filter(|(tag, all)| *tag > 0 && all.len() > 1) {
+            let sure = |vnet: &&&Vnet| kind(facts, &vnet.zone).is_some();
+            let names: Vec<&str> = all.iter().filter(sure).map(|vnet| vnet.vnet.as_str()).collect();
+            if let (Some(zone), true) = (unclear.get(&tag), names.len() < 2) {
+                let what = format!("of what kind zone {zone} is, which shares tag {tag}");
+                out.unknown(what, facts.pve.why("cluster/sdn/zones"));
+                continue;
+            }
             let title = format!("VNets {} have one tag, {tag}.", names.join(" and "));
             let whose = vnets.iter().filter(|vnet| names.contains(&vnet.vnet.as_str())).map(|vnet| &vnet.zone);
             let mut finding = out

@@ -15,7 +15,7 @@ pub static RULE: Rule = Rule {
            named after their tenant, so names of different stems in one zone are several tenants that reach each other.",
     reads: "VNets, routes of the zone's VRF",
     unlike: &[("inter-tenant-leak", "each tenant has a zone, and a route leads across")],
-    explains: &["tenant-off-plan"],
+    explains: &["tag-off-plan", "tenant-off-plan"],
     judge,
 };
 

@@ -2,6 +2,7 @@
 
 use super::super::plan::machines;
 use super::super::{Out, Rule};
+use crate::backends::proxmox::endpoints::VNETS;
 use crate::diagnose::facts::Facts;
 use crate::diagnose::finding::{Layer, Severity, Subject};
 
@@ -12,7 +13,7 @@ pub static RULE: Rule = Rule {
     severity: Severity::Fault,
     says: "A tenant's machine has a network card on a bridge that is no VNet of its tenant: another tenant's, or one of the \
            substrate. Neither null routes nor the perimeter are on that way: the machine itself joins the two networks.",
-    reads: "network cards of the tenants' machines, VNets in force, the site's numbering",
+    reads: "network cards of the tenants' machines, VNets in force, the token's rights, the site's numbering",
     unlike: &[
         ("workload-off-plan", "the network is right, its address or name is not"),
         ("inter-tenant-leak", "the routes on the exit node lead from one tenant to the other"),
@@ -22,6 +23,7 @@ pub static RULE: Rule = Rule {
 };
 
 fn judge(facts: &Facts, out: &mut Out<'_>) {
+    let whole = facts.access.held.as_ref().is_some_and(|held| VNETS.privilege.sees_all(held));
     for machine in machines(facts) {
         let (name, tenant) = (machine.name(), &machine.tenant.zone.zone);
         let Some(vnets) = facts.sdn.vnets_in_force() else {
@@ -31,10 +33,17 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
         let owner = |bridge: &str| vnets.iter().find(|vnet| vnet.vnet == bridge).map(|vnet| vnet.zone.as_str());
         let foreign: Vec<&String> =
             machine.config.bridges.iter().filter(|bridge| owner(bridge) != Some(tenant.as_str())).collect();
-        let Some(first) = foreign.first() else {
+        let Some(first) = foreign.iter().find(|bridge| owner(bridge).is_some()).or(foreign.first()) else {
             out.pass(Subject::new("workload", &name));
             continue;
         };
+        // The list leaves out what the token may not see: a bridge without an owner may be the tenant's own.
+        if !whole && foreign.iter().all(|bridge| owner(bridge).is_none()) {
+            let names = foreign.iter().map(|bridge| bridge.as_str()).collect::<Vec<_>>().join(", ");
+            let why = facts.pve.why("access/permissions");
+            out.unknown(format!("whose {names} of {name} is: whether the token sees every VNet"), why);
+            continue;
+        }
         let whose = owner(first).map_or_else(|| "no tenant's".to_owned(), |zone| format!("tenant {zone}'s"));
         let title = format!("{name} of tenant {tenant} has a network card on {first}, which is {whose}.");
         let mut finding = out

@@ -25,7 +25,7 @@ pub static RULE: Rule = Rule {
         ("snat-without-exit-node", "SNAT is asked for and there is no exit node"),
         ("perimeter-drop", "a filter rule drops the packets"),
     ],
-    explains: &["tenant-off-plan"],
+    explains: &["subnet-snat-off", "tenant-off-plan"],
     judge,
 };
 
