@@ -170,6 +170,85 @@ fn a_block_before_it_counts() {
 }
 
 #[test]
+fn what_stops_a_rule_that_names_the_network_counts_too() {
+    let pass = |more: &str| rule(9, &format!("{}{more}", of("opt4", "any", "10.20.128.0/18")));
+    let block =
+        |n: u32, more: &str| rule(n, &format!(r#"{},"action":"block"{more}"#, of("opt4", "any", "10.20.128.0/18")));
+    let both = |pass: String, block: String| site().with(rows(RULES, &[pass, block]));
+    both(pass(""), block(3, "")).is(&[]);
+    both(pass(""), block(3, r#","source_net":"opt4""#)).is(&[]);
+    // Of one address, of one protocol, or for a part of the block: the rest passes.
+    for weak in [r#","source_net":"10.20.30.9""#, r#","protocol":"TCP""#, r#","destination_net":"10.20.140.0/24""#] {
+        both(pass(""), block(3, weak)).is(&["perimeter-leak"]);
+    }
+    // A tenant's own source is none of the segment's.
+    let own = |source: &str| {
+        let pass = rule(9, &of("opt10", "10.20.129.7", "10.20.128.0/18"));
+        let block = format!(r#"{},"action":"block""#, of("opt10", source, "10.20.128.0/18"));
+        site().with(rows(RULES, &[pass, rule(3, &block)]))
+    };
+    own("10.20.50.0/24").is(&["perimeter-leak"]);
+    own("10.20.129.0/24").is(&[]);
+    // What is not understood, and where it is evaluated, may stop it.
+    for maybe in [r#","destination_net":"nowhere""#, r#","interface":"INSIDE""#, r#","sort_order":"""#] {
+        both(pass(""), block(3, maybe)).is_unknown("blocks before ansible: rule 9 passes");
+    }
+}
+
+#[test]
+fn a_gateway_of_the_rule_itself_decides_where_it_leads() {
+    let with = |address: &str| {
+        let pass = rule(9, &format!(r#"{},"gateway":"ELSEWHERE""#, of("opt4", "any", "10.20.128.0/18")));
+        let row = format!(r#"{{"name":"ELSEWHERE","address":"{address}","status":"none","monitor":"","loss":"~"}}"#);
+        let gateways = get("fw", "/api/routes/gateway/status", &format!(r#"{{"items":[{row}]}}"#));
+        site().with(rows(RULES, &[pass])).and(gateways)
+    };
+    with("198.51.100.1").is(&[]);
+    with("10.20.50.22").is_unknown("whether gateway ELSEWHERE");
+    with("~").is_unknown("where gateway ELSEWHERE");
+}
+
+#[test]
+fn nothing_passes_where_a_rule_is_not_understood() {
+    let passes = |destination: &str| {
+        let report = site().with(rows(RULES, &[rule(1, &of("opt4", "any", destination))])).report();
+        report.passed.iter().any(|pass| pass.id == "perimeter-leak")
+    };
+    assert!(passes("__opt3_network"));
+    assert!(!passes("nowhere"));
+}
+
+#[test]
+fn a_tenant_who_waits_for_an_apply_has_a_network() {
+    let route = || {
+        let own = AGGREGATE.replace("10.20.128.0/18", "10.20.140.0/24");
+        site().with(rows(ROUTES, &[AGGREGATE.to_owned(), own]))
+    };
+    route().is(&["route-left-over"]);
+    let waiting = |zone: &str| {
+        let zones = format!(r#"{{"data":[{{"zone":"shop","type":"evpn","vrf-vxlan":10001}},{zone}]}}"#);
+        let report = route().and(get("hv", "/api2/json/cluster/sdn/zones?pending=1", &zones)).report();
+        assert!(report.findings.iter().all(|finding| finding.id != "route-left-over"), "{zone}");
+    };
+    waiting(r#"{"zone":"fresh","type":"evpn","state":"new","vrf-vxlan":10012}"#);
+    waiting(r#"{"zone":"fresh","type":"evpn","state":"new","pending":{"vrf-vxlan":10012}}"#);
+}
+
+#[test]
+fn rights_that_do_not_reach_every_zone_show_not_all_tenants() {
+    let stale = || site().with(forwards(&[NAMES[0], NAMES[1], "gone.mobile.deevnet.net"]));
+    for rights in [
+        // At the root alone, and with an entry below that takes it away.
+        r#"{"data":{"/":{"SDN.Audit":0}}}"#,
+        r#"{"data":{"/":{"SDN.Audit":1},"/sdn/zones/other":{"VM.Audit":1}}}"#,
+    ] {
+        let report = stale().with(get("hv", RIGHTS, rights)).report();
+        assert!(report.findings.iter().all(|finding| finding.id != "forward-left-over"), "{rights}");
+        assert!(report.unknown.iter().any(|unknown| unknown.missing.contains("all tenants")), "{rights}");
+    }
+}
+
+#[test]
 fn names_in_rules_are_followed() {
     let to = |destination: &str| site().with(rows(RULES, &[rule(1, &of("opt4", "any", destination))]));
     to("10.20.128.0/18").is(&["perimeter-leak"]);
@@ -249,6 +328,8 @@ fn one_aggregate_route_that_leads_to_an_exit_node() {
     with(&AGGREGATE.replace("10.20.128.0/18", "10.20.129.0/24")).is(&["route-per-tenant"]);
     with(&AGGREGATE.replace("10.20.128.0/18", "10.50.0.0/16")).is(&[]);
     site().with(rows(ROUTES, &[AGGREGATE.replace("10.20.50.22", "10.20.50.99")])).is(&["route-wrong-gateway"]);
+    // A shorter one elsewhere decides nothing.
+    with(&AGGREGATE.replace("10.20.128.0/18", "10.0.0.0/8").replace("10.20.50.22", "10.20.10.9")).is(&[]);
     site().with(rows(ROUTES, &[AGGREGATE.replace(" - 10.20.50.22", "")])).is_unknown("the address of gateway FABRIC");
 }
 
@@ -269,6 +350,8 @@ fn transit_is_always_translated() {
     let old = || site().with(rows(NAT, &[own("10.20.99.0/24")]));
     old().and(state("10.20.50.22", "null", "out", "WAN")).is(&["nat-missing-for-transit"]);
     old().and(state("198.51.100.2", r#""10.20.50.22""#, "out", "WAN")).is(&[]);
+    // Another network's is translated: that says nothing of transit.
+    old().and(state("198.51.100.2", r#""10.20.10.5""#, "out", "WAN")).is_unknown("whether automatic source NAT covers");
     // A tenant's own source arrives although its SNAT is on: then it is the router's to translate.
     site().and(state("10.20.129.10", "null", "in", "TENANT_TRANSIT")).is(&["nat-missing-for-routed"]);
 }

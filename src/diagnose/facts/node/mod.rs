@@ -246,7 +246,14 @@ impl Node {
     /// Why packets that were to be sent were not; `None` where all that was wanted was sent, or none was.
     #[must_use]
     pub fn why_not_sent(&self) -> Option<String> {
-        ["deevnet-exit-node probe path", "ping"].iter().find_map(|what| self.why_unread(what))
+        // The program decides: address probes on a link (`arping`) are something else, and they are optional.
+        let sends = |line: &Line| match line.program.as_str() {
+            "ping" | "hping3" => true,
+            "deevnet-exit-node" => line.args.iter().map(String::as_str).take(2).eq(["probe", "path"]),
+            _ => false,
+        };
+        let one = |u: &&Sourced<Unread>| Line::parse(&u.what).is_some_and(|line| sends(&line));
+        self.unread.iter().find(one).map(|u| format!("{}: {}", u.what, u.why))
     }
 
     fn set_config(&mut self, name: &str, text: &str, vrfs: FrrVrfs, item: &Item) {

@@ -98,13 +98,18 @@ pub(super) fn hping(item: &Item, line: &Line, exit: Option<i32>, node: &mut Node
     Taken::Read
 }
 
+/// `Received N response(s)` (iputils, busybox) or `N packets transmitted, M packets received` (the other arping).
+fn arp_answers(text: &str) -> Option<u32> {
+    let received = text.lines().find_map(|l| l.trim().strip_prefix("Received ")?.split_whitespace().next());
+    received.and_then(|n| n.parse().ok()).or_else(|| counts(text).map(|(_, received)| received))
+}
+
 /// `arping -c1 -w1 -I DEV ADDR`: 1 = no answer.
 pub(super) fn arping(item: &Item, line: &Line, exit: Option<i32>, node: &mut Node) -> Taken {
-    let values = ["-c", "-w", "-I", "-i", "-s"];
+    let values = ["-c", "-w", "-W", "-I", "-i", "-s", "-S", "-t", "-T"];
     let Some(ip) = line.plain(&values).first().and_then(|ip| ip.parse().ok()) else { return Taken::NotMine };
     let dev = line.option("-I").or_else(|| line.option("-i")).unwrap_or_default().to_owned();
-    let received = item.body.lines().find_map(|l| l.trim().strip_prefix("Received ")?.split_whitespace().next());
-    match received.and_then(|n| n.parse::<u32>().ok()) {
+    match arp_answers(&item.body) {
         Some(n) => {
             node.arpings.push(Sourced::new((dev, ip, n > 0), item));
             Taken::Read
@@ -151,5 +156,18 @@ mod tests {
         assert_eq!(counts("3 packets transmitted, 0 packets received, 100% packet loss"), Some((3, 0)));
         assert_eq!(counts("1 packets transmitted, 0 received, +1 errors, 100% packet loss, time 1ms"), Some((1, 0)));
         assert_eq!(counts("PING 192.0.2.1"), None);
+    }
+
+    #[test]
+    fn address_probes_of_both_programs() {
+        assert_eq!(arp_answers("Sent 1 probes (1 broadcast(s))\nReceived 1 response(s)\n"), Some(1));
+        let other = |n| {
+            format!(
+                "--- 10.9.0.1 statistics ---\n1 packets transmitted, {n} packets received, 100% unanswered (0 extra)"
+            )
+        };
+        assert_eq!(arp_answers(&other(0)), Some(0));
+        assert_eq!(arp_answers(&other(1)), Some(1));
+        assert_eq!(arp_answers("arping: socket: Operation not permitted"), None);
     }
 }

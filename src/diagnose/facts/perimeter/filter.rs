@@ -129,6 +129,8 @@ pub struct State {
     pub destination: Option<IpAddr>,
     /// Whether it is translated; `None` where the answer does not tell.
     pub translated: Option<bool>,
+    /// The other address of a translated state: on the way out the inner one.
+    pub beside: Option<IpAddr>,
     /// As shown.
     pub state: String,
     /// Packets there and back.
@@ -316,6 +318,7 @@ fn states(item: &Item, facts: &mut Facts) -> Taken {
             source: address(row, ["src_addr", "src"]),
             destination: address(row, ["dst_addr", "dst"]),
             translated: nat,
+            beside: address(row, ["nat_addr", "nat_addr"]),
             state: text(row, "state").unwrap_or_default(),
             packets: pair,
         }

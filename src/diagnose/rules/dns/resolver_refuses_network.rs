@@ -17,7 +17,8 @@ pub static RULE: Rule = Rule {
     id: "resolver-refuses-network",
     layer: Layer::Dns,
     severity: Severity::Fault,
-    says: "The resolver refuses questions from a network that none of its access lists allows. What counts is the source it \
+    says: "The resolver refuses questions from a network that none of its access lists allows; of several the most specific \
+           decides. What counts is the source it \
            sees: the workload's own address, or the exit node's where the subnet is translated. That the console is \
            answered says nothing about workloads.",
     reads: "answers to the same question asked from several places, access lists and their default, SNAT of the subnet, NAT \
@@ -103,15 +104,21 @@ fn seen(facts: &Facts, subnet: &Subnet, address: Option<IpAddr>) -> Option<IpAdd
     }
 }
 
-/// Whether lists and default let the source of `place` ask.
+/// Whether lists and default let the source of `place` ask. The most specific network decides; where two lists that
+/// disagree name the same one, it is not allowed.
 fn allowed(facts: &Facts, place: &Place<'_>) -> bool {
     let (Some(acl), Some(sees)) = (&facts.perimeter.acl, place.sees) else { return false };
-    let holding = |allow: bool| {
-        let mut of = acl.iter().filter(|list| list.enabled && list.action.starts_with("allow") == allow);
-        of.any(|list| list.networks.iter().any(|net| net.contains(&sees)))
+    let most_specific = |allow: bool| {
+        let of = acl.iter().filter(|list| list.enabled && list.action.starts_with("allow") == allow);
+        let holding = of.flat_map(|list| &list.networks).filter(|net| net.contains(&sees));
+        holding.map(IpNet::prefix_len).max()
     };
     let default = facts.perimeter.resolver.as_ref().and_then(|settings| settings.default_action.as_deref());
-    !holding(false) && (holding(true) || default == Some("allow"))
+    match (most_specific(true), most_specific(false)) {
+        (None, None) => default == Some("allow"),
+        // Nothing is less than any prefix.
+        (allowing, refusing) => allowing > refusing,
+    }
 }
 
 fn refused(facts: &Facts, reply: &Reply, from: &str, place: &Place<'_>, out: &mut Out<'_>) {

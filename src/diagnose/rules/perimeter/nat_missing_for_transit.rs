@@ -44,7 +44,9 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
         None => out.unknown(format!("which sources the rules of source NAT mean for {net}"), None),
         // Before 26.1.11 the list leaves automatic rules out: that they are not listed says nothing.
         Some(false) if nat.iter().all(|rule| !rule.automatic) && translated(facts, &net) != Some(false) => {
-            if translated(facts, &net).is_none() {
+            if translated(facts, &net) == Some(true) {
+                out.pass(subject);
+            } else {
                 let why = Some("this release lists no automatic rules, and no state shows what happens".to_owned());
                 out.unknown(format!("whether automatic source NAT covers {net}"), why);
             }
@@ -74,12 +76,9 @@ fn translated(facts: &Facts, net: &IpNet) -> Option<bool> {
     let outside = |name: &str| interfaces.iter().any(|i| i.outside && (i.description == name || i.device == name));
     let leaving = facts.perimeter.states.as_ref()?.iter().filter(|s| s.direction == "out" && outside(&s.interface));
     let told = leaving.filter_map(|state| {
-        // On the way out the translated state shows the inner address beside the outer one.
-        match state.translated {
-            Some(true) => Some(true),
-            Some(false) if state.source.is_some_and(|source| net.contains(&source)) => Some(false),
-            _ => None,
-        }
+        // On the way out the translated state shows the inner address beside the outer one. Others tell nothing of `net`.
+        let inner = [state.source, state.beside].into_iter().flatten().any(|ip| net.contains(&ip));
+        state.translated.filter(|_| inner)
     });
     told.reduce(|a, b| a && b)
 }

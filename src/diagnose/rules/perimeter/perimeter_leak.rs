@@ -19,7 +19,8 @@ pub static RULE: Rule = Rule {
     severity: Severity::Fault,
     says: "A rule passes what must not pass: from the segment by which tenants arrive back into the tenants' networks, so \
            that one tenant reaches another by way of the router; and, where the site says which networks are which, from \
-           segments of devices, guests and storage to tenants, or from tenants to management, operators and storage.",
+           segments of devices, guests and storage to tenants, or from tenants to management, operators and storage. A rule \
+           before it that blocks all of it is taken into account, and so is a gateway that the rule itself sends to.",
     reads: "filter rules, aliases, interfaces, static routes and the gateways' segment, the tenants' subnets, the site",
     unlike: &[
         ("perimeter-too-wide", "the rule is meant for the internet and names no network"),
@@ -104,19 +105,20 @@ pub(super) fn policy<'a>(facts: &'a Facts, out: &mut Out<'_>) -> Option<(Vec<Ban
 
 fn judge(facts: &Facts, out: &mut Out<'_>) {
     let (Some((bans, tenants, names)), Some(rules)) = (policy(facts, out), &facts.perimeter.rules) else { return };
-    let mut leaking = false;
+    let mut silent = true;
     for rule in rules.iter().filter(|rule| lets_in(rule)) {
         for ban in &bans {
             let own = name(rule);
-            let net = match leaks(rule, ban, &tenants, &names) {
+            let net = match leaks(facts, rule, ban, &tenants, rules, &names) {
                 Ok(Some(net)) => net,
                 Ok(None) => continue,
                 Err(what) => {
-                    out.unknown(format!("what {what} means in {own}"), facts.calls.why(Api::Opnsense, ALIASES));
+                    silent = false;
+                    out.unknown(what, facts.calls.why(Api::Opnsense, ALIASES));
                     continue;
                 }
             };
-            leaking = true;
+            silent = false;
             let finding = out
                 .finding(
                     super::subject(rule),
@@ -129,7 +131,7 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
             out.found(finding);
         }
     }
-    if !leaking {
+    if silent {
         out.pass(Subject::new("source", Api::Opnsense.words()));
     }
 }
@@ -137,9 +139,21 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
 /// Where aliases are read.
 pub(super) const ALIASES: &str = "firewall/alias/searchitem";
 
+/// What is not known where `part` of `rule` is not understood.
+pub(super) fn unclear(part: &str, rule: &filter::Rule) -> String {
+    format!("what {part} means in {}", name(rule))
+}
+
 /// The network that `rule` opens against `ban`. A rule to everywhere is meant for the internet: it is another rule's. The
-/// error is the name of what decides and is not understood.
-fn leaks(rule: &filter::Rule, ban: &Ban<'_>, tenants: &[IpNet], names: &Names<'_>) -> Result<Option<IpNet>, String> {
+/// error says what decides and is not understood.
+fn leaks(
+    facts: &Facts,
+    rule: &filter::Rule,
+    ban: &Ban<'_>,
+    tenants: &[IpNet],
+    rules: &[filter::Rule],
+    names: &Names<'_>,
+) -> Result<Option<IpNet>, String> {
     if rule.destination.nets.is_empty() || rule.destination.negated {
         return Ok(None);
     }
@@ -148,20 +162,99 @@ fn leaks(rule: &filter::Rule, ban: &Ban<'_>, tenants: &[IpNet], names: &Names<'_
         return Ok(None);
     }
     let parts: Vec<Option<Vec<IpNet>>> = rule.destination.nets.iter().map(|part| names.nets(part)).collect();
-    let banned = |part: &&IpNet| ban.to.iter().any(|net| part.contains(net) || net.contains(*part));
-    let hit = parts.iter().flatten().flatten().filter(|part| part.prefix_len() > 0).find(banned);
-    match (hit, from) {
-        (Some(net), Ok(_)) => Ok(Some(*net)),
-        (Some(_), Err(what)) => Err(what),
-        (None, _) => {
-            let unclear = rule.destination.nets.iter().zip(&parts).find(|(_, nets)| nets.is_none());
-            unclear.map_or(Ok(None), |(part, _)| Err(part.clone()))
+    for part in parts.iter().flatten().flatten().filter(|part| part.prefix_len() > 0) {
+        for net in ban.to.iter().filter(|net| part.contains(*net) || net.contains(part)) {
+            // What the two have in common.
+            let common = if part.contains(net) { net } else { part };
+            if stopped(rule, (ban, common), rules, names)? || !arrives(facts, rule, ban, names)? {
+                continue;
+            }
+            return from.map(|_| Some(*part));
         }
+    }
+    let missing = rule.destination.nets.iter().zip(&parts).find(|(_, nets)| nets.is_none());
+    missing.map_or(Ok(None), |(part, _)| Err(unclear(part, rule)))
+}
+
+/// Whether what `rule` passes comes to the segments of the router: a gateway that it names itself takes it elsewhere, but
+/// for a next hop on an inner segment, which may lead there. The error says that the gateway is not known.
+fn arrives(facts: &Facts, rule: &filter::Rule, ban: &Ban<'_>, names: &Names<'_>) -> Result<bool, String> {
+    let Some(gateway) = &rule.gateway else { return Ok(true) };
+    let known = facts.perimeter.gateways.iter().flat_map(|all| all.value.iter());
+    let address = known.filter(|one| one.name == *gateway).find_map(|one| one.address);
+    let by = address.and_then(|address| super::interface_of(names.interfaces, address));
+    match by {
+        Some(by) if by.outside => Ok(false),
+        Some(_) => Err(format!("whether gateway {gateway}, to which {} sends, leads to {}", name(rule), ban.words)),
+        None => Err(format!("where gateway {gateway} of {} leads", name(rule))),
     }
 }
 
+/// Whether a rule before `pass` blocks everything to `net` that it would let in. The error says what of such a rule is not
+/// understood.
+pub(super) fn stopped(
+    pass: &filter::Rule,
+    (ban, net): (&Ban<'_>, &IpNet),
+    rules: &[filter::Rule],
+    names: &Names<'_>,
+) -> Result<bool, String> {
+    let mut missing = None;
+    for rule in rules.iter().filter(|rule| blocks_all(rule)) {
+        let before = rule.order.zip(pass.order).map(|(block, pass)| block < pass);
+        let from = all_from(rule, pass, ban, names);
+        let told = [before, from, names.stands_on(rule, ban.from), names.holds(&rule.destination, net)];
+        if told.contains(&Some(false)) {
+            continue;
+        }
+        if !told.contains(&None) {
+            return Ok(true);
+        }
+        missing.get_or_insert_with(|| format!("whether {} blocks before {} passes", name(rule), name(pass)));
+    }
+    missing.map_or(Ok(false), Err)
+}
+
+/// Whether a rule stops, at once, every packet between its two sides.
+fn blocks_all(rule: &filter::Rule) -> bool {
+    rule.enabled
+        && rule.quick
+        && rule.action != "pass"
+        && rule.direction != "out"
+        && rule.protocol == "any"
+        && !rule.narrowed
+        && !rule.only_v6
+        && rule.source.port.is_none()
+        && rule.destination.port.is_none()
+}
+
+/// Whether `block` holds every source that `pass` lets in from the banned segment; `None` where that is not understood.
+fn all_from(block: &filter::Rule, pass: &filter::Rule, ban: &Ban<'_>, names: &Names<'_>) -> Option<bool> {
+    if block.source.nets.is_empty() && !block.source.negated {
+        return Some(true);
+    }
+    let segment = ban.from.net.map(|net| net.trunc())?;
+    let named: Vec<IpNet> = if pass.source.negated {
+        Vec::new()
+    } else {
+        pass.source
+            .nets
+            .iter()
+            .map(|part| names.nets(part))
+            .collect::<Option<Vec<_>>>()?
+            .into_iter()
+            .flatten()
+            .collect()
+    };
+    // Of what holds the segment only the segment comes in there, and nothing of another one.
+    let others = || names.interfaces.iter().filter(|i| i.id != ban.from.id).filter_map(|i| i.net);
+    let here = |net: &&IpNet| net.contains(&segment) || !others().any(|other| other.contains(*net));
+    let sources = named.iter().filter(here).map(|net| if net.contains(&segment) { &segment } else { net });
+    let all: Vec<&IpNet> = if named.is_empty() { vec![&segment] } else { sources.collect() };
+    all.iter().map(|net| names.holds(&block.source, net)).try_fold(true, |all, held| Some(all && held?))
+}
+
 /// Whether packets of the banned segment meet the rule: where it stands on their interface with any source, or with one that
-/// holds the segment, is part of it or, there, a tenant's own. The error is the name of what is not understood.
+/// holds the segment, is part of it or, there, a tenant's own. The error says what is not understood.
 pub(super) fn comes_from(
     rule: &filter::Rule,
     ban: &Ban<'_>,
@@ -181,20 +274,20 @@ pub(super) fn comes_from(
         let theirs = |source: &IpNet| {
             segment.is_some_and(|net| net.contains(source)) || (own && tenants.iter().any(|net| net.contains(source)))
         };
-        let mut unclear = None;
+        let mut missing = None;
         for part in rule.source.nets.iter().filter(|_| !rule.source.negated) {
             match names.nets(part) {
                 Some(nets) if nets.iter().any(theirs) => return Ok(true),
                 Some(_) => {}
-                None => unclear = Some(part.clone()),
+                None => missing = Some(unclear(part, rule)),
             }
         }
-        unclear.map_or(Ok(false), Err)
+        missing.map_or(Ok(false), Err)
     };
     match names.stands_on(rule, ban.from) {
         Some(false) => Ok(false),
         Some(true) => sends(),
         None if sends() == Ok(false) => Ok(false),
-        None => Err(rule.interfaces.join(", ")),
+        None => Err(unclear(&rule.interfaces.join(", "), rule)),
     }
 }

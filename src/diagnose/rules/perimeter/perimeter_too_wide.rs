@@ -5,7 +5,7 @@ use ipnet::IpNet;
 use super::super::names::Names;
 use super::super::{Out, Rule};
 use super::name;
-use super::perimeter_leak::{ALIASES, Ban, comes_from, lets_in, policy};
+use super::perimeter_leak::{ALIASES, Ban, comes_from, lets_in, policy, stopped, unclear};
 use crate::diagnose::evidence::Api;
 use crate::diagnose::facts::Facts;
 use crate::diagnose::facts::perimeter::filter;
@@ -41,7 +41,7 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
             match reaches(rule, ban, &tenants, rules, &names) {
                 Ok(nets) => reached.extend(nets.into_iter().map(|net| (ban, net))),
                 Err(what) => {
-                    out.unknown(format!("what {what} means in {own}"), facts.calls.why(Api::Opnsense, ALIASES));
+                    out.unknown(what, facts.calls.why(Api::Opnsense, ALIASES));
                 }
             }
         }
@@ -62,7 +62,7 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
     }
 }
 
-/// Networks of `ban` that `rule` opens; the error is what decides and is not understood.
+/// Networks of `ban` that `rule` opens; the error says what decides and is not understood.
 fn reaches(
     rule: &filter::Rule,
     ban: &Ban<'_>,
@@ -78,37 +78,13 @@ fn reaches(
     for net in &ban.to {
         match names.holds(&rule.destination, net) {
             Some(false) => {}
-            Some(true) if stopped(rule, (ban, net), rules, names) => {}
+            Some(true) if stopped(rule, (ban, net), rules, names)? => {}
             Some(true) => open.push(*net),
-            None => return Err(rule.destination.nets.join(", ")),
+            None => return Err(unclear(&rule.destination.nets.join(", "), rule)),
         }
     }
     match from {
         Err(what) if !open.is_empty() => Err(what),
         _ => Ok(open),
     }
-}
-
-/// Whether a rule before it blocks everything of the segment to `net`.
-fn stopped(pass: &filter::Rule, (ban, net): (&Ban<'_>, &IpNet), rules: &[filter::Rule], names: &Names<'_>) -> bool {
-    let source = ban.from.net.map(|net| net.trunc());
-    rules.iter().any(|rule| {
-        let before = rule.order.zip(pass.order).is_some_and(|(block, pass)| block < pass);
-        let whole = rule.protocol == "any"
-            && !rule.narrowed
-            && !rule.only_v6
-            && rule.source.port.is_none()
-            && rule.destination.port.is_none();
-        let from = rule.source.nets.is_empty() && !rule.source.negated
-            || source.is_some_and(|source| names.holds(&rule.source, &source) == Some(true));
-        rule.enabled
-            && rule.quick
-            && rule.action != "pass"
-            && rule.direction != "out"
-            && before
-            && whole
-            && from
-            && names.stands_on(rule, ban.from) == Some(true)
-            && names.holds(&rule.destination, net) == Some(true)
-    })
 }

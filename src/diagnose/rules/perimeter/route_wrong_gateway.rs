@@ -16,7 +16,8 @@ pub static RULE: Rule = Rule {
     layer: Layer::Perimeter,
     severity: Severity::Fault,
     says: "The route to the tenants' block is there and leads to an address that is no exit node's: operators' packets and answers \
-           to routed tenants end with somebody who does not know them.",
+           to routed tenants end with somebody who does not know them. Of several routes that hold the block the longest \
+           counts.",
     reads: "static routes and gateways of the router, the site file",
     unlike: &[("route-missing", "there is no route"), ("gateway-down", "the gateway is the exit node, and it is down")],
     explains: &[],
@@ -34,7 +35,9 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
     let overlay = IpNet::from(site.value.numbering.overlay);
     let exits: Vec<IpAddr> = site.value.exit_nodes.iter().map(|exit| IpAddr::V4(exit.transit_address)).collect();
     let leads = |route: &&Route| route.enabled && route.network.prefix_len() > 0 && route.network.contains(&overlay);
-    for route in routes.iter().filter(leads) {
+    // Of routes that hold the block the longest decides.
+    let longest = routes.iter().filter(leads).map(|route| route.network.prefix_len()).max();
+    for route in routes.iter().filter(leads).filter(|route| Some(route.network.prefix_len()) == longest) {
         let shown = route.network.to_string();
         let Some(via) = address(facts, route) else {
             let why = facts.calls.why(Api::Opnsense, "routes/gateway/status");

@@ -4,12 +4,14 @@ use std::collections::BTreeSet;
 
 use ipnet::IpNet;
 
+use crate::backends::proxmox::endpoints::ZONES;
 use crate::diagnose::facts::Facts;
+use crate::diagnose::facts::sdn::{Zone, text};
 
 /// All tenants.
 #[derive(Debug)]
 pub(super) struct Tenants {
-    /// Their subnets, what waits included.
+    /// Their subnets, what waits included, and those that the site's numbering gives to their zones.
     pub(super) nets: Vec<IpNet>,
     /// Their zones, what waits included.
     pub(super) names: BTreeSet<String>,
@@ -25,20 +27,14 @@ impl Tenants {
 /// What is missing for the whole list, and why.
 pub(super) type Missing = (String, Option<String>);
 
-/// Paths on which a privilege reaches every zone.
-const EVERYWHERE: [&str; 3] = ["/", "/sdn", "/sdn/zones"];
-
 /// All tenants.
 ///
 /// # Errors
 /// What is missing, where it cannot be said that these are all.
 pub(super) fn whole(facts: &Facts) -> Result<Tenants, Missing> {
     let missing = |what: &str, path: &str| (format!("all tenants: {what}"), facts.pve.why(path));
-    let rights =
-        facts.access.permissions.as_ref().ok_or_else(|| missing("the token's rights", "access/permissions"))?;
-    let sees =
-        |path: &str| rights.get(path).is_some_and(|has| has.contains("SDN.Audit") || has.contains("SDN.Allocate"));
-    if !EVERYWHERE.iter().any(|path| sees(path)) {
+    let held = facts.access.held.as_ref().ok_or_else(|| missing("the token's rights", "access/permissions"))?;
+    if !ZONES.privilege.sees_all(held) {
         return Err(("all tenants: the token does not see every zone".to_owned(), None));
     }
     let zones = facts.sdn.zones_in_force().ok_or_else(|| missing("the zones", "cluster/sdn/zones"))?;
@@ -50,11 +46,22 @@ pub(super) fn whole(facts: &Facts) -> Result<Tenants, Missing> {
         }
     }
     let subnets = facts.sdn.subnets.values().flat_map(|all| all.iter());
-    let listed = facts.sdn.zones.values().flat_map(|all| all.iter());
+    let listed = || facts.sdn.zones.values().flat_map(|all| all.iter());
+    // A tenant that was created and not applied has its subnet by its index: what waits may not be read.
+    let planned = listed().filter_map(|zone| {
+        let numbering = &facts.site.as_ref()?.numbering;
+        Some(IpNet::from(numbering.subnet(numbering.index_of_vrf_vni(vrf_vni(zone)?)?)))
+    });
     Ok(Tenants {
-        nets: subnets.map(|subnet| subnet.cidr.trunc()).collect(),
-        names: listed.map(|zone| zone.zone.clone()).collect(),
+        nets: subnets.map(|subnet| subnet.cidr.trunc()).chain(planned).collect(),
+        names: listed().map(|zone| zone.zone.clone()).collect(),
     })
+}
+
+/// VRF VNI of a zone; of one that is new it stands among what waits.
+fn vrf_vni(zone: &Zone) -> Option<u32> {
+    let waits = || text(zone.fields.get("pending")?.as_object()?, "vrf-vxlan")?.parse().ok();
+    zone.vrf_vni.or_else(waits)
 }
 
 /// The block that tenants' subnets are taken from: the site's; without a site file the routes that lead to one of them.

@@ -56,22 +56,34 @@ pub(in crate::diagnose::rules) fn way_out(facts: &Facts, address: Ipv4Addr) -> W
     let (Some(rules), Some(interfaces)) = (&of.rules, &of.interfaces) else {
         return WayOut::Unknown("its rules and interfaces were not read");
     };
+    // OPNsense always has rules of its own: a list without any was not read.
+    if rules.is_empty() {
+        return WayOut::Unknown("it listed no rules");
+    }
     let Some(own) = super::interface_of(interfaces, IpAddr::V4(address)) else {
         return WayOut::Unknown("none of its interfaces has the transit network");
     };
-    let passes = |rule: &&filter::Rule| {
-        let here =
-            rule.interfaces.is_empty() || rule.interfaces.iter().any(|id| *id == own.id || *id == own.description);
-        // What OPNsense makes itself serves the router: DHCP, its pages, its own packets.
-        rule.action == "pass" && rule.direction != "out" && here && !rule.automatic && !rule.only_v6
-    };
     let names = Names::new(facts, interfaces);
+    let passes = |rule: &&filter::Rule| {
+        // What OPNsense makes itself serves the router: DHCP, its pages, its own packets.
+        rule.action == "pass" && rule.direction != "out" && !rule.automatic && !rule.only_v6
+    };
     let mut off = Vec::new();
     for rule in rules.iter().filter(passes) {
+        let here = names.stands_on(rule, own);
+        if here == Some(false) {
+            continue;
+        }
         let opens = (names.holds(&rule.source, &IpNet::from(IpAddr::V4(address))), leads_out(rule, &names));
         match opens {
             (Some(false), _) | (_, Some(false)) => {}
+            _ if !rule.enabled && here.is_none() => {}
             _ if !rule.enabled => off.push(super::name(rule).to_owned()),
+            _ if here.is_none() => {
+                return WayOut::Unknown(
+                    "a rule of a group of interfaces may let it out: who is in the group is not told",
+                );
+            }
             (Some(true), Some(true)) => return WayOut::Unknown("a rule lets it out, and no connection was seen"),
             _ => return WayOut::Unknown("a rule may let it out: what it means was not read"),
         }
