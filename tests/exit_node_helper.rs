@@ -163,6 +163,24 @@ async fn a_user_without_rights_reads_what_needs_none() {
 }
 
 #[tokio::test]
+async fn an_older_helper_that_refuses_is_told_by_its_version() {
+    let test = "an_older_helper_that_refuses_is_told_by_its_version";
+    // What is installed is looked for under one fixed name: it is put there in a namespace of its own.
+    let put =
+        "mount -t tmpfs t /usr/local/sbin && install -m 755 /bin/true /usr/local/sbin/deevnet-exit-node && exec \"$@\"";
+    let user = ["unshare", "-m", "sh", "-c", put, "sh", "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
+    let prefix = [&user[..], &["env", "HOME=/"]].concat();
+    if !has_ip(test) || !may(test, &prefix) {
+        return;
+    }
+    let refuses = "echo 'deevnet-exit-node: refused: a lookup needs four fields' >&2; exit 2";
+    let tools = fakes(&[("iptables-nft-save", "exit 0"), ("sudo", refuses)]);
+    let reading = read(&[&prefix[..], &[&path_with(&tools)]].concat()).await.unwrap();
+    let why = &reading.nat.unread().unwrap().why;
+    assert!(why.contains("is another version than 3: install the current one"), "{why}");
+}
+
+#[tokio::test]
 async fn a_missing_tool_is_named_and_costs_its_part_alone() {
     let hide = "for p in /usr/sbin/ip /sbin/ip /usr/bin/ip /bin/ip; do [ ! -e $p ] || mount --bind /dev/null $p || exit 99; done; exec \"$@\"";
     let prefix = ["unshare", "-m", "sh", "-c", hide, "sh"];

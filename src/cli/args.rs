@@ -183,7 +183,8 @@ pub struct CheckArgs {
     #[arg(long)]
     pub matrix: bool,
     /// Also try each tenant's update key on every other tenant's zones, by updates that can change nothing. Fetches the
-    /// keys' secrets from PowerDNS for this alone; they are kept nowhere. For isolation, dns, contract and all.
+    /// keys' secrets from PowerDNS for this alone; they are kept nowhere. For isolation, dns, contract and all;
+    /// `check keys` does it by itself.
     #[arg(long)]
     pub keys: bool,
     /// Results that somebody ran in a workload or on another segment: a file, or - for standard input. They count as

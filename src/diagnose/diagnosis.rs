@@ -121,6 +121,8 @@ impl OneNode {
         let items = evidence.items.iter().filter(|item| !elsewhere(item)).cloned().collect();
         let mut facts = Facts::of(&Evidence { question: evidence.question.clone(), items });
         let here = |part: &Part| part.node().is_none_or(|node| node == name);
+        let of_others = |parts: &[Part]| !parts.is_empty() && !parts.iter().any(here);
+        facts.given_up = facts.given_up.filter(|given_up| !of_others(&given_up.parts));
         if let Some(given_up) = &mut facts.given_up {
             given_up.parts.retain(here);
         }

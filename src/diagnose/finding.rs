@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use crate::site::names::TenantName;
+
 /// How bad a finding is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -123,20 +125,29 @@ impl Finding {
         self
     }
 
-    /// Adds a next step.
+    /// Adds a next step. Its words may hold names from evidence and are cleaned here.
     #[must_use]
     pub fn next(mut self, id: &'static str, danger: u8, text: impl Into<String>) -> Self {
-        self.next.push(Next { id, text: text.into(), danger, command: None });
+        let text = crate::text::clean(&text.into()).into_owned();
+        self.next.push(Next { id, text, danger, command: None });
         self
     }
 
-    /// Gives the last next step its command.
+    /// Gives the last next step its command. One key copies it to a shell: where a name from evidence would make it more
+    /// than one plain command, there is none.
     #[must_use]
     pub fn command(mut self, command: impl Into<String>) -> Self {
-        if let Some(last) = self.next.last_mut() {
-            last.command = Some(command.into());
+        let command = Some(command.into()).filter(|command| is_plain(command));
+        if let (Some(last), Some(command)) = (self.next.last_mut(), command) {
+            last.command = Some(command);
         }
         self
+    }
+
+    /// The same of a command that names `tenant`: none for what is no tenant's name.
+    #[must_use]
+    pub fn command_for(self, tenant: &str, command: impl Into<String>) -> Self {
+        if tenant.parse::<TenantName>().is_ok() { self.command(command) } else { self }
     }
 
     /// Says whom it reaches.
@@ -161,6 +172,15 @@ impl Finding {
     }
 }
 
+/// Whether a shell takes `command` for one command of plain words, some of them in single quotes.
+fn is_plain(command: &str) -> bool {
+    let bare = |text: &str| text.chars().all(|c| c.is_ascii_alphanumeric() || " ._-/:@=,+%".contains(c));
+    let quoted = |text: &str| text.chars().all(|c| c == ' ' || c.is_ascii_graphic());
+    let parts: Vec<&str> = command.split('\'').collect();
+    let right = |(at, part): (usize, &&str)| if at % 2 == 0 { bare(part) } else { quoted(part) };
+    parts.len() % 2 == 1 && parts.iter().enumerate().all(right)
+}
+
 /// Something that could not be said, and the input that is missing for it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Unknown {
@@ -170,4 +190,45 @@ pub struct Unknown {
     pub why: Option<String>,
     /// Ids that could not be judged because of it.
     pub ids: Vec<&'static str>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn step(command: &str) -> Option<String> {
+        let finding = Finding {
+            id: "x",
+            severity: Severity::Info,
+            layer: Layer::Fabric,
+            subject: Subject::new("zone", "eds"),
+            affects: Vec::new(),
+            title: String::new(),
+            facts: Vec::new(),
+            caused_by: None,
+            not_tested: Vec::new(),
+            next: Vec::new(),
+            evidence: Vec::new(),
+        };
+        let mut finding = finding.next("look", 0, "look at e\u{1b}[2Jds").command(command);
+        assert!(!finding.next.iter().any(|next| next.text.contains('\u{1b}')));
+        let named = finding.clone().next("again", 0, "").command_for("x;id", command);
+        assert!(named.next.last().is_some_and(|next| next.command.is_none()));
+        finding.next.pop().and_then(|next| next.command)
+    }
+
+    #[test]
+    fn a_command_with_a_name_that_a_shell_would_run_is_none() {
+        for plain in [
+            "vtysh -c 'show running-config'",
+            "pveum acl modify / --tokens 'root@pam!console' --roles PVEAuditor",
+            "sysctl -w net.ipv4.conf.all.rp_filter=0",
+        ] {
+            assert_eq!(step(plain).as_deref(), Some(plain));
+        }
+        for name in ["x;id", "$(id)", "`id`", "x\nid", "x|id", "x>y", "x&", "it's", "e\u{202e}ds", "x\tid"] {
+            assert_eq!(step(&format!("ip route show vrf vrf_{name}")), None, "{name:?}");
+        }
+        assert_eq!(step("pveum acl modify / --tokens ''; id; '' --roles PVEAuditor"), None, "out of its quotes");
+    }
 }

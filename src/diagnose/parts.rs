@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::evidence::{self, Api, Item};
+use super::facts::keys;
 
 /// A part of a check.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -17,6 +18,8 @@ pub enum Part {
     Guests,
     /// PowerDNS and the resolvers.
     Names,
+    /// Tenants' update keys, tried.
+    Keys,
     /// The router.
     Perimeter,
 }
@@ -34,6 +37,8 @@ pub enum Kind {
     Guests,
     /// [`Part::Names`].
     Names,
+    /// [`Part::Keys`].
+    Keys,
     /// [`Part::Perimeter`].
     Perimeter,
 }
@@ -48,6 +53,7 @@ impl Part {
             Self::Tried(_) => Kind::Tried,
             Self::Guests => Kind::Guests,
             Self::Names => Kind::Names,
+            Self::Keys => Kind::Keys,
             Self::Perimeter => Kind::Perimeter,
         }
     }
@@ -70,6 +76,7 @@ impl Part {
             Self::Tried(node) => format!("probes on {node}"),
             Self::Guests => "the workloads".to_owned(),
             Self::Names => "PowerDNS and the resolvers".to_owned(),
+            Self::Keys => "the trial of update keys".to_owned(),
             Self::Perimeter => "the firewall".to_owned(),
         }
     }
@@ -90,6 +97,7 @@ impl Part {
             }
             evidence::Kind::Command { .. } => Some(Self::Tried(item.from.clone())),
             evidence::Kind::Dns(_) => Some(Self::Names),
+            evidence::Kind::Material(what) if what == keys::WHAT => Some(Self::Keys),
             evidence::Kind::Pasted { .. } | evidence::Kind::Material(_) => None,
         }
     }
@@ -104,6 +112,7 @@ impl Part {
             ("tried", Some(node)) => Some(Self::Tried(node)),
             ("guests", None) => Some(Self::Guests),
             ("names", None) => Some(Self::Names),
+            ("keys", None) => Some(Self::Keys),
             ("perimeter", None) => Some(Self::Perimeter),
             _ => None,
         }
@@ -118,6 +127,7 @@ impl fmt::Display for Part {
             Self::Tried(node) => write!(f, "tried {node}"),
             Self::Guests => f.write_str("guests"),
             Self::Names => f.write_str("names"),
+            Self::Keys => f.write_str("keys"),
             Self::Perimeter => f.write_str("perimeter"),
         }
     }
@@ -135,6 +145,7 @@ mod tests {
             Part::Tried("hv02".into()),
             Part::Guests,
             Part::Names,
+            Part::Keys,
             Part::Perimeter,
         ];
         for part in all {

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use super::evidence::Evidence;
+use super::facts::given_up::GivenUp;
 use super::facts::{Facts, Unreadable};
 use super::finding::{Finding, Key, Layer, Severity, Subject, Unknown};
 use super::parts::Part;
@@ -142,8 +143,7 @@ fn passed(mut all: Vec<(&'static str, Subject)>) -> Vec<Passed> {
 fn grouped(all: Vec<Unknown>, facts: &Facts) -> Vec<Unknown> {
     let mut by_input: BTreeMap<String, Unknown> = BTreeMap::new();
     let unreadable = |u: &Unreadable| Unknown { missing: u.file.clone(), why: Some(u.why.clone()), ids: Vec::new() };
-    let not_awaited =
-        facts.given_up.iter().flat_map(|given_up| given_up.parts.iter().map(|part| not_awaited(part, &given_up.why)));
+    let not_awaited = facts.given_up.iter().flat_map(not_awaited);
     let unreadable = facts.unreadable.iter().map(unreadable);
     for unknown in all.into_iter().chain(unreadable).chain(not_awaited) {
         let entry = by_input.entry(unknown.missing.clone()).or_insert_with(|| Unknown {
@@ -159,11 +159,18 @@ fn grouped(all: Vec<Unknown>, facts: &Facts) -> Vec<Unknown> {
     by_input.into_values().collect()
 }
 
-/// What hangs on a part of a check that nobody waited for.
-fn not_awaited(part: &Part, why: &str) -> Unknown {
-    let ids = path::awaiting(part).flat_map(|leg| leg.rules.iter().copied()).collect();
-    let missing = crate::text::clean(&format!("what {} had yet to answer", part.who())).into_owned();
-    Unknown { missing, why: Some(why.to_owned()), ids }
+/// What hangs on the parts of a check that nobody waited for; a check that was given up is never without a word of it.
+fn not_awaited(given_up: &GivenUp) -> Vec<Unknown> {
+    let unknown = |who: &str, ids| {
+        let missing = crate::text::clean(&format!("what {who} had yet to answer")).into_owned();
+        Unknown { missing, why: Some(given_up.why.clone()), ids }
+    };
+    let of_part =
+        |part: &Part| unknown(&part.who(), path::awaiting(part).flat_map(|leg| leg.rules.iter().copied()).collect());
+    if given_up.parts.is_empty() {
+        return vec![unknown("the site", Vec::new())];
+    }
+    given_up.parts.iter().map(of_part).collect()
 }
 
 impl Report {

@@ -11,7 +11,7 @@ use tokio::time::Instant;
 
 use crate::console::Msg;
 use crate::diagnose::Diagnosis;
-use crate::diagnose::collect::{Check, Sink, Wanted, collect};
+use crate::diagnose::collect::{Check, Sink, Wanted, collect, expect};
 use crate::diagnose::evidence::{Evidence, Item, Kind};
 use crate::diagnose::facts::Facts;
 use crate::diagnose::rules::matrix::Matrix;
@@ -97,6 +97,7 @@ pub(super) async fn run(order: Order, clock: Clock, stop: &Notify, tell: &mpsc::
     let site = Arc::clone(&order.picture.site);
     let (wanted, gathering) = (order.wanted.clone(), sink.clone());
     let reading = async move {
+        expect(&site, &wanted, &gathering);
         let clients = Clients::connect(&site).await;
         drop(collect(&site, &clients, &wanted, &gathering).await);
     };

@@ -122,7 +122,9 @@ pub fn site() -> Site {
 #[test]
 fn a_healthy_exit_node_has_no_finding() {
     site().is(&[]);
-    nothing_unknown(&site(), &[Layer::Egress, Layer::Isolation, Layer::Fabric]);
+    let frr = |line: &str| ran(line, 0, "frr version 10.4.1\n");
+    let whole = site().and(frr("vtysh -c 'show running-config'")).and(frr("cat /etc/frr/frr.conf"));
+    nothing_unknown(&whole, &[Layer::Egress, Layer::Isolation, Layer::Fabric]);
 }
 
 #[test]

@@ -416,6 +416,20 @@ fn what_the_next_apply_and_the_next_boot_take_away() {
         .with(dry("--- a\n+++ b\n@@ -1,2 +1 @@\n-vrf vrf_shop\n- ip route 0.0.0.0/0 10.9.0.1 nexthop-vrf default\n"))
         .is(&[]);
     site().with(dry(ospf)).without(LOCAL).is_unknown("frr.conf.local of hv");
+    // A file that is not there holds nothing; one that nobody could read may.
+    let unread = |said: &str| {
+        let mut item = ran(LOCAL, "");
+        item.kind = Kind::Command { line: LOCAL.to_owned(), exit: Some(1) };
+        item.stderr = format!("cat: /etc/frr/frr.conf.local: {said}");
+        item
+    };
+    let (absent, denied) = (unread("No such file or directory"), unread("Permission denied"));
+    site().with(absent.clone()).is(&["frr-default-unkept"]);
+    site().with(denied.clone()).is_unknown("frr.conf.local of hv");
+    site().with(dry(ospf)).with(absent.clone()).is(&["frr-apply-erases", "frr-default-unkept"]);
+    site().with(ran(RUNNING, &typed)).with(denied).is_unknown("frr.conf.local of hv");
+    site().with(ran(RUNNING, &typed)).with(absent).is(&["frr-default-unkept", "frr-unsaved"]);
+    site().without(RUNNING).is_unknown("the running configuration of FRR of hv");
     site().with(dry(ospf)).without(&format!("GET {WAITS}")).is_unknown("what waits in SDN");
     for unread in [CONTROLLERS, FABRICS] {
         site().with(dry(ospf)).without(&format!("GET {unread}")).is_unknown("what waits in SDN");

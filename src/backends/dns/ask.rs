@@ -19,7 +19,7 @@ pub type Clock<'a> = &'a (dyn Fn() -> Timestamp + Send + Sync);
 
 /// Datagram size without EDNS (RFC 1035 §2.3.4).
 const PLAIN_UDP: usize = 512;
-/// What a question does to the other side.
+/// What a question does to the other side; signed messages too: none of those made here can change anything.
 pub const ACCESS: Access = Access::Probe;
 /// Class IN.
 const IN: u16 = 1;

@@ -16,6 +16,4 @@ pub use ask::{ACCESS, Clock, Edns, Query, Transport, ask};
 pub use error::{Failure, Strays};
 pub use model::{Answer, Data, ExtendedError, Flags, Rcode, Record, RecordType, Soa, Via, text_of_bytes};
 pub use name::{DnsName, NameError};
-pub use signed::{
-    Ask, FUDGE, KeyError, SIGNED_ACCESS, Signature, SignedAnswer, SignedQuery, UpdateKey, WIDEST_FUDGE, ask_signed,
-};
+pub use signed::{Ask, FUDGE, KeyError, Signature, SignedAnswer, SignedQuery, UpdateKey, WIDEST_FUDGE, ask_signed};

@@ -22,10 +22,7 @@ use super::error::{Failure, Strays};
 use super::model::Rcode;
 use super::name::DnsName;
 use super::wire::{self, Encoded, Received};
-use crate::backends::http::Access;
 
-/// What a signed message does to the other side: none of those made here can change anything.
-pub const SIGNED_ACCESS: Access = Access::Probe;
 /// Seconds that the clocks of both sides may differ by default (RFC 8945 §10).
 pub const FUDGE: u16 = 300;
 /// The largest difference a signature can allow: with it a clock that is off does not hide what a key may do.
@@ -133,6 +130,8 @@ pub struct SignedAnswer {
     pub serial: Option<u32>,
     /// This host's address that was asked from.
     pub from: SocketAddr,
+    /// The time that the question was signed with.
+    pub signed_at: Timestamp,
 }
 
 /// One message to one server.
@@ -159,7 +158,8 @@ pub struct SignedQuery<'a> {
 pub async fn ask_signed(query: &SignedQuery<'_>, clock: Clock<'_>) -> Result<SignedAnswer, Failure> {
     let local = |why: String| Failure::Local { what: "the message cannot be written", why };
     let (message, question) = message(query).map_err(local)?;
-    let (encoded, mac) = sign(message, question, query, clock()).map_err(local)?;
+    let signed_at = clock();
+    let (encoded, mac) = sign(message, question, query, signed_at).map_err(local)?;
     let server = query.server;
     let silence = |_| Failure::TimedOut { server, tries: 1, each: query.wait, strays: Strays::default() };
     let exchanged = timeout(query.wait, exchange(server, &encoded.bytes)).await;
@@ -170,6 +170,7 @@ pub async fn ask_signed(query: &SignedQuery<'_>, clock: Clock<'_>) -> Result<Sig
             signature: signature(&message, &bytes, query.key, &mac),
             serial: serial(&message, query.ask),
             from,
+            signed_at,
         }),
         Received::Malformed(why) => Err(Failure::Malformed { server, why }),
         Received::Stray(stray) => Err(Failure::Malformed { server, why: format!("a message {}", stray.words()) }),

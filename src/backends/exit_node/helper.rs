@@ -6,6 +6,7 @@
 use std::net::Ipv4Addr;
 
 use super::error::Error;
+use crate::backends::http::Access;
 
 /// The script. `docs/exit-node-access.md` says how a node gets it.
 pub const SCRIPT: &str = include_str!("helper.sh");
@@ -46,6 +47,15 @@ pub const PROBE_PATH: [&str; 6] = ["sh", "-s", "--", "probe", "path", "-"];
 
 /// The same for what a reading leaves out.
 pub const PROBE_SHOW: [&str; 6] = ["sh", "-s", "--", "probe", "show", "-"];
+
+/// What each command of the script does to the node. To show is to read: nothing is sent.
+pub const ACCESS: [(&str, Access); 5] = [
+    ("version", Access::Read),
+    ("read", Access::Read),
+    ("probe dns", Access::Probe),
+    ("probe path", Access::Probe),
+    ("probe show", Access::Read),
+];
 
 /// Most questions of one reading.
 pub const MAX_LOOKUPS: usize = 8192;
@@ -137,6 +147,18 @@ mod tests {
         assert!(SCRIPT.contains(&format!("\nMAX_FLOWS={MAX_FLOWS}\n")));
         assert!(SCRIPT.contains(&format!("\nMAX_QUESTIONS={}\n", super::super::MAX_QUESTIONS)));
         assert!(INSTALL.iter().any(|line| line.contains(SUDOERS)) && SUDOERS.ends_with(INSTALL_PATH));
+        let declared = |(name, access): &(&str, Access)| {
+            *access < Access::Write && SCRIPT.contains(&format!("deevnet-exit-node {name}"))
+        };
+        assert!(ACCESS.iter().all(declared));
+        for part in
+            ["version, read, probe", "dns, path, show"].iter().flat_map(|all| all.split(", ")).filter(|p| *p != "probe")
+        {
+            assert!(ACCESS.iter().any(|(name, _)| name.ends_with(part)), "{part} is not declared");
+        }
+        for known in ["known are version, read, probe\"", "known are dns, path, show\""] {
+            assert!(SCRIPT.contains(known), "{known}: another command is to be declared");
+        }
         assert!(SUDOERS.starts_with(&format!("%{GROUP} ")));
         assert!(SCRIPT.ends_with(LAST_LINE), "a cut script must not run: main is called by its last line");
         assert_eq!(SCRIPT.matches("\nmain \"$@\"").count(), 1);

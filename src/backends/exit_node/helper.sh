@@ -110,7 +110,8 @@ record() {
   printf '%s\n' "$3" >"$dir/$1.e"
   printf '%s\n' "$2" >"$dir/$1.r"
 }
-# run NAME SECONDS COMMAND...: one part. Callers put slow ones in the background.
+# run NAME SECONDS COMMAND...: one part, what it prints through the function called in filter, if any. Callers put slow
+# ones in the background.
 run() {
   part=$1 seconds=$2
   shift 2
@@ -118,8 +119,12 @@ run() {
     record "$part" missing "$1: not found"
     return
   fi
+  if [ -n "$filter" ]; then ended "$@" | "$filter" >"$dir/$part.o"; else ended "$@" >"$dir/$part.o"; fi
+}
+# ended COMMAND...: keeps what the command of run says and how it ends.
+ended() {
   code=0
-  timeout -k 1 "$seconds" "$@" >"$dir/$part.o" 2>"$dir/$part.e" </dev/null || code=$?
+  timeout -k 1 "$seconds" "$@" 2>"$dir/$part.e" </dev/null || code=$?
   printf '%s\n' "$code" >"$dir/$part.r"
 }
 # run_root NAME SECONDS COMMAND...: the same for what only root may do.
@@ -184,7 +189,10 @@ elevate() {
     return 0
   fi
   sudo_said="$INSTALLED is another version than $VERSION: install the current one"
-  [ "$magic" = %deevnet-exit-node ] || IFS= read -r sudo_said <"$dir/sudo"
+  # An older one may refuse what this one asks, and then writes no frame.
+  if [ "$magic" != %deevnet-exit-node ] && ! grep -q '^deevnet-exit-node: refused' "$dir/sudo"; then
+    IFS= read -r sudo_said <"$dir/sudo"
+  fi
   return 1
 }
 # Whether sudo allows anything at all; asked once.
@@ -263,12 +271,16 @@ emit() { # emit PARTS
   cat $files && printf '%%end\n'
 }
 
-read_flows() { # read_flows PART PREFIX: how many of all, then some
+# Busy tenants have a million connections, and a temporary directory may be memory: they are counted as they come.
+count_flows() { # how many of all, then some
+  awk 'NR <= 200 { line[NR] = $0 }
+    /UNREPLIED/ { unreplied++ }
+    END { print "total " NR; print "unreplied " unreplied + 0; for (n = 1; n in line; n++) print line[n] }'
+}
+newest_flows() { awk 'NR <= 4000'; }
+read_flows() { # read_flows PART PREFIX
+  filter=count_flows
   run_root "$1" 5 conntrack -L -s "$2"
-  {
-    printf 'total %s\nunreplied %s\n' "$(wc -l <"$dir/$1.o")" "$(grep -c UNREPLIED "$dir/$1.o")"
-    head -n 200 "$dir/$1.o"
-  } >"$dir/$1.h" && mv "$dir/$1.h" "$dir/$1.o"
 }
 
 read_node() {
@@ -416,9 +428,9 @@ try_path() {
         -w 'connect %{time_connect}\ncode %{http_code}\nlocal %{local_ip}\n' "$url"
       ;;
     flows)
+      # The newest say as much as all.
+      filter=newest_flows
       run_root "$part" 5 conntrack -L -s "$destination"
-      # Busy tenants have a million: the newest say as much.
-      head -n 4000 "$dir/$part.o" >"$dir/$part.h" && mv "$dir/$part.h" "$dir/$part.o"
       ;;
     arp) run_root "$part" 5 arping -c 2 -w 2 -I "$argument" "$destination" ;;
   esac
@@ -501,6 +513,7 @@ main() {
   LC_ALL=C
   export PATH LC_ALL
   unset IFS ENV BASH_ENV CDPATH GREP_OPTIONS VTYSH_PAGER
+  filter=
   umask 077
   [ "$#" -ge 1 ] || refuse "a subcommand is needed: version, read, probe"
   subcommand=$1

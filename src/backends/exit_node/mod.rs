@@ -18,5 +18,5 @@ pub mod transport;
 
 pub use assemble::reading;
 pub use client::Client;
-pub use probe::{ACCESS as PROBE_DNS_ACCESS, MAX_QUESTIONS, VrfFailure, VrfQuestion};
-pub use probe_path::{ACCESS as PROBE_PATH_ACCESS, PathProbe, Ran, Show, What};
+pub use probe::{MAX_QUESTIONS, VrfFailure, VrfQuestion};
+pub use probe_path::{PathProbe, Ran, Show, What};

@@ -14,12 +14,9 @@ use super::frame::{Code, Frame, Part};
 use super::helper;
 use super::probe_dig;
 use crate::backends::dns::{Answer, DnsName, Failure, RecordType};
-use crate::backends::http::Access;
 
 /// Most questions of one round trip.
 pub const MAX_QUESTIONS: usize = 32;
-/// What a question from inside a VRF does to the other side.
-pub const ACCESS: Access = Access::Probe;
 /// Port that `dig` asks.
 const PORT: u16 = 53;
 

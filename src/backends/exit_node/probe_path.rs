@@ -13,10 +13,6 @@ use super::error::Error;
 use super::frame::{Code, Frame};
 use super::helper;
 use super::probe::MAX_QUESTIONS;
-use crate::backends::http::Access;
-
-/// What a packet along a path does to the other side.
-pub const ACCESS: Access = Access::Probe;
 
 /// What is tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

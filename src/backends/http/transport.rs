@@ -8,6 +8,7 @@ use std::time::Duration;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::header::{ACCEPT, CONTENT_TYPE, DATE, HeaderName, HeaderValue, LOCATION};
 use reqwest::{Method, Url};
+use zeroize::Zeroizing;
 
 use super::Access;
 use super::classify::classify;
@@ -237,19 +238,21 @@ impl HttpClient {
         if answer.content_length().is_some_and(|n| n > cap as u64) {
             return Err(too_large());
         }
-        let mut body = Vec::new();
+        // An answer may hold a secret: no copy of it is left behind, by growing or by an early end.
+        let room = answer.content_length().and_then(|n| usize::try_from(n).ok()).unwrap_or_default();
+        let mut body = Zeroizing::new(Vec::with_capacity(room.min(cap)));
         while let Some(chunk) = answer.chunk().await.map_err(|e| classify(&e, limit, true))? {
             if body.len() + chunk.len() > cap {
                 return Err(too_large());
             }
-            body.extend_from_slice(&chunk);
+            append(&mut body, &chunk);
         }
         Ok(Response {
             status: answer.status().as_u16(),
             reason: reason(&answer),
             content_type: header(&answer, &CONTENT_TYPE),
             date: header(&answer, &DATE),
-            body,
+            body: std::mem::take(&mut *body),
         })
     }
 
@@ -284,6 +287,16 @@ impl HttpClient {
     fn error(&self, kind: Kind) -> HttpError {
         HttpError { origin: self.origin.clone(), kind }
     }
+}
+
+/// Appends `chunk`; where there is no room, what was there is moved to where there is, and wiped.
+fn append(body: &mut Zeroizing<Vec<u8>>, chunk: &[u8]) {
+    if body.capacity() - body.len() < chunk.len() {
+        let mut larger = Zeroizing::new(Vec::with_capacity((body.len() + chunk.len()).saturating_mul(2)));
+        larger.extend_from_slice(body);
+        *body = larger;
+    }
+    body.extend_from_slice(chunk);
 }
 
 impl Response {

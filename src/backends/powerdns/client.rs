@@ -282,7 +282,9 @@ impl Client {
         *self.shared.counts.lock().unwrap_or_else(PoisonError::into_inner).entry(endpoint.path).or_default() += 1;
         let mut answer = self.send(&http, &request).await?;
         if !(200..300).contains(&answer.status) {
-            return Err(error_from_answer(endpoint.path, &answer, self.shared.key.expose()));
+            let error = error_from_answer(endpoint.path, &answer, self.shared.key.expose());
+            answer.body.zeroize();
+            return Err(error);
         }
         let decoded = decode(&answer.body);
         answer.body.zeroize();

@@ -177,6 +177,13 @@ pub fn values(inquiry: &Inquiry, spot: &Spot) -> Vec<(String, String)> {
 /// All of what is at `spot`.
 #[must_use]
 pub fn lines(inquiry: &Inquiry, spot: &Spot, glyphs: &Glyphs) -> Vec<Line> {
+    let mut out = heading(inquiry, spot, glyphs);
+    readings(&items_of(inquiry, spot), &mut out);
+    out
+}
+
+/// What goes before the items.
+pub(super) fn heading(inquiry: &Inquiry, spot: &Spot, glyphs: &Glyphs) -> Vec<Line> {
     let mut out = vec![Line::Head(title(inquiry, spot, glyphs))];
     out.extend(values(inquiry, spot).into_iter().map(|(key, value)| Line::Pair(key, value)));
     let finding = finding_at(inquiry, spot);
@@ -195,21 +202,24 @@ pub fn lines(inquiry: &Inquiry, spot: &Spot, glyphs: &Glyphs) -> Vec<Line> {
             out.push(Line::Pair("nothing found by".into(), row.judged.passed.join(", ")));
         }
     }
-    let items = items_of(inquiry, spot);
+    out
+}
+
+/// The items, one after the other.
+fn readings(items: &[&Item], out: &mut Vec<Line>) {
     if items.is_empty() {
         out.extend([Line::Text(String::new()), Line::Text("Nothing was read for it.".to_owned())]);
     }
     let all = items.len();
     let before = out.len();
     for (n, item) in (1..).zip(items) {
-        self::item(item, &format!("evidence {n} of {all} · {}", item.file), &mut out);
+        self::item(item, &format!("evidence {n} of {all} · {}", item.file), out);
         if out.len() > before + MOST {
             out.truncate(before + MOST);
             out.push(Line::Text("More was read than is shown here: save it as a bundle.".to_owned()));
             break;
         }
     }
-    out
 }
 
 fn title(inquiry: &Inquiry, spot: &Spot, glyphs: &Glyphs) -> String {

@@ -88,27 +88,46 @@ pub fn stop(model: &mut Model) -> bool {
 
 /// Takes in what has come of a check so far; that of an older one is dropped.
 pub fn came(model: &mut Model, id: u64, diagnosis: Arc<Diagnosis>, took: Duration) {
-    let at = model.now;
+    let (at, before) = (model.now, opened(model));
     if let Some(inquiry) = model.inquiry.as_mut().filter(|i| i.id == id && i.is_open()) {
         inquiry.found = Some(Found { diagnosis, at, took });
-        reopen(model);
+        reopen(model, before);
     }
 }
 
-/// Evidence that is open shows what has come since.
-fn reopen(model: &mut Model) {
-    let glyphs = model.look.glyphs;
+/// Of the evidence that is open: what goes before its items, and their files.
+type Opened = (Vec<Line>, Vec<String>);
+
+fn opened(model: &Model) -> Option<Opened> {
+    let (Screen::Evidence { spot: Some(spot), .. }, Some(inquiry)) = (model.screen(), &model.inquiry) else {
+        return None;
+    };
+    let files = items_of(inquiry, spot).iter().map(|item| item.file.clone()).collect();
+    Some((evidence::heading(inquiry, spot, model.look.glyphs), files))
+}
+
+/// Evidence that is open shows what has come since. An item of one check never changes: where it is the same items as
+/// `before`, what they look like is kept. Laying them out anew takes long.
+fn reopen(model: &mut Model, before: Option<Opened>) {
+    let (glyphs, now) = (model.look.glyphs, opened(model));
     let (Some(Screen::Evidence { spot: Some(spot), lines, .. }), Some(inquiry)) =
         (model.stack.last_mut(), &model.inquiry)
     else {
         return;
     };
-    *lines = self::lines(inquiry, spot, glyphs).into();
+    match (before, now) {
+        (Some(before), Some(now)) if before == now => {}
+        (Some((old, files)), Some((new, same))) if files == same => {
+            let kept = lines.get(old.len()..).unwrap_or_default();
+            *lines = new.iter().chain(kept).cloned().collect();
+        }
+        _ => *lines = self::lines(inquiry, spot, glyphs).into(),
+    }
 }
 
 /// Takes in what a check came to in the end; that of an older one is dropped.
 pub fn checked(model: &mut Model, id: u64, came: Result<Arc<Diagnosis>, String>, took: Duration) {
-    let at = model.now;
+    let (at, before) = (model.now, opened(model));
     let awaited = |i: &&mut Inquiry| i.id == id && matches!(i.came, Came::Awaited | Came::Stopped);
     let Some(inquiry) = model.inquiry.as_mut().filter(awaited) else { return };
     let stopped = inquiry.came == Came::Stopped;
@@ -127,7 +146,7 @@ pub fn checked(model: &mut Model, id: u64, came: Result<Arc<Diagnosis>, String>,
     if !is_check(model.screen()) {
         model.say(Notice { class, text: format!("{name}: {text}") });
     }
-    reopen(model);
+    reopen(model, before);
     if let Ok(diagnosis) = came {
         note(model, &diagnosis, at);
     }
@@ -139,7 +158,7 @@ pub fn judged(model: &mut Model, id: u64, diagnosis: Arc<Diagnosis>) -> bool {
     let Some(found) = inquiry.and_then(|i| i.found.as_mut()) else { return false };
     let at = found.at;
     found.diagnosis = Arc::clone(&diagnosis);
-    reopen(model);
+    reopen(model, None);
     note(model, &diagnosis, at);
     true
 }

@@ -72,7 +72,8 @@ async fn node(about: &ExitNodeSite, client: &Client, (site, wanted): (&Site, &Wa
     let mut asked = questions(about, &subjects, &mine, wanted.check);
     // What a node made of the fabric is in one reading: nothing is sent for it.
     if wanted.check == Check::Fabric {
-        drop(sample(about, client, &[], sink).await);
+        let shown = bridge::shown(about, client, wanted.check, sink);
+        drop(tokio::join!(sample(about, client, &[], sink), shown));
         return;
     }
     let Ok(reading) = sample(about, client, &asked, sink).await else { return };

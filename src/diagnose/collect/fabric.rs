@@ -59,7 +59,7 @@ pub(super) async fn read(site: &Arc<Site>, clients: &Clients, check: Check, sink
     let legs = legs(&client, &zones, &vnets).await;
     if check.realised() {
         let exits: BTreeSet<&str> = legs.iter().flat_map(|leg| leg.exits.iter().map(String::as_str)).collect();
-        made_of_it(&client, &exits, &tasks).await;
+        reload_logs(&client, &exits, &tasks).await;
     }
     Fabric { legs, vms }
 }
@@ -82,8 +82,8 @@ async fn members(client: &Client, asked: &str, nodes: &[NodeResource]) {
     .await;
 }
 
-/// What an apply would change on the exit nodes, and the log of a reload that did not end well there.
-async fn made_of_it(client: &Client, exits: &BTreeSet<&str>, tasks: &[Task]) {
+/// The log of a reload that did not end well on an exit node.
+async fn reload_logs(client: &Client, exits: &BTreeSet<&str>, tasks: &[Task]) {
     join_all(exits.iter().map(|exit| async move {
         let of = tasks.iter().filter(|task| task.node == **exit && task.kind == "srvreload");
         let last = of.max_by_key(|task| task.started);
@@ -93,7 +93,7 @@ async fn made_of_it(client: &Client, exits: &BTreeSet<&str>, tasks: &[Task]) {
                 drop(client.task_log(&upid, 0, LINES).await);
             }
         };
-        drop(tokio::join!(client.dry_run(exit), log));
+        log.await;
     }))
     .await;
 }

@@ -170,23 +170,17 @@ impl Round<'_> {
     async fn credential(&self, zone: &DnsName, key: &UpdateKey) -> Result<(Answer, Option<i64>), Failure> {
         let first = self.signed_soa(zone, key, FUDGE, 0).await?;
         if answer(&first).takes_key() {
-            return Ok((answer(&first), self.told(&first)));
+            return Ok((answer(&first), told(&first)));
         }
         let wide = self.signed_soa(zone, key, WIDEST_FUDGE, 0).await?;
         if !answer(&wide).takes_key() {
             return Ok((answer(&first), None));
         }
-        let off = match self.told(&wide) {
+        let off = match told(&wide) {
             Some(off) => off,
             None => self.difference(zone, key).await?,
         };
         Ok((answer(&wide), Some(off)))
-    }
-
-    /// What a signature's time says of the server's clock; nothing where the server repeats the question's.
-    fn told(&self, came: &SignedAnswer) -> Option<i64> {
-        let Signature::Good(at) = came.signature else { return None };
-        Some(at.duration_since((self.sink.clock())()).as_secs()).filter(|off| off.abs() > REPEATED)
     }
 
     /// The difference of the clocks of a server that does not tell it: the least tolerance with which it takes the key, and
@@ -265,6 +259,13 @@ async fn fetch(tenant: &str, secrets: &Result<Client, String>) -> Result<UpdateK
     UpdateKey::new(&name, &told.algorithm, told.secret.expose()).map_err(|why| format!("the key {tenant}: {why}"))
 }
 
+/// What a signature's time says of the server's clock; nothing where the server repeats the question's, however late its
+/// answer comes.
+fn told(came: &SignedAnswer) -> Option<i64> {
+    let Signature::Good(at) = came.signature else { return None };
+    Some(at.duration_since(came.signed_at).as_secs()).filter(|off| off.abs() > REPEATED)
+}
+
 fn answer(came: &SignedAnswer) -> Answer {
     let code = came.rcode.to_string();
     let code = code.strip_prefix("RCODE").map_or(code.clone(), |number| format!("RESERVED{number}"));
@@ -277,4 +278,24 @@ fn answer(came: &SignedAnswer) -> Answer {
         Signature::Error(code) => Mark::Error(Rcode(code).to_string()),
     };
     Answer { code, signature }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_repeated_time_tells_nothing_however_late_it_comes() {
+        let time = |text: &str| text.parse::<jiff::Timestamp>().expect("a time");
+        let came = |at: &str| SignedAnswer {
+            rcode: Rcode(0),
+            signature: Signature::Good(time(at)),
+            serial: None,
+            from: "127.0.0.1:53".parse().expect("an address"),
+            signed_at: time("2026-11-29T11:03:00Z"),
+        };
+        assert_eq!(told(&came("2026-11-29T11:03:00Z")), None);
+        assert_eq!(told(&came("2026-11-29T11:03:10Z")), Some(10));
+        assert_eq!(told(&came("2026-11-29T10:53:00Z")), Some(-600));
+    }
 }

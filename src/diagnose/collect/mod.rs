@@ -47,12 +47,15 @@ struct Fabric {
     vms: Vec<Vm>,
 }
 
-/// Says what is awaited.
-fn begin(site: &Site, check: Check, sink: &Sink) {
+/// Says what is awaited of `wanted`. Whoever may give up calls it before clients are made: a command that tells a secret
+/// can hang as well. To say it twice is the same as once, as long as nothing has ended.
+pub fn expect(site: &Site, wanted: &Wanted, sink: &Sink) {
+    let check = wanted.check;
     let parts = [
         (true, Part::Fabric),
         (check.guests(), Part::Guests),
-        (check.names(), Part::Names),
+        (check.names() || wanted.keys, Part::Names),
+        (wanted.keys, Part::Keys),
         (check.perimeter().is_some() && site.opnsense.is_some(), Part::Perimeter),
     ];
     let nodes = site.exit_nodes.iter().filter(|_| check.nodes()).map(|exit| &exit.name);
@@ -66,7 +69,7 @@ pub async fn collect(site: &Arc<Site>, clients: &Clients, wanted: &Wanted, sink:
     let what = Kind::Material("the site file, without where its secrets come from".to_owned());
     sink.put("site.toml", &site.name, what, site.redacted.to_string());
     let check = wanted.check;
-    begin(site, check, sink);
+    expect(site, wanted, sink);
     // Whoever needs to know of tenants waits for it; the rest of a back end is read meanwhile.
     let fabric = async {
         let fabric = Arc::new(fabric::read(site, clients, check, sink).await);
@@ -94,6 +97,7 @@ pub async fn collect(site: &Arc<Site>, clients: &Clients, wanted: &Wanted, sink:
     let keys = async {
         if wanted.keys {
             keys::read(site, clients, wanted, &*fabric.clone().await, sink).await;
+            sink.end(&Part::Keys);
         }
     };
     let perimeter = async {
@@ -104,4 +108,36 @@ pub async fn collect(site: &Arc<Site>, clients: &Clients, wanted: &Wanted, sink:
     };
     tokio::join!(fabric.clone(), nodes, guests, names, keys, perimeter);
     sink.evidence(Some(wanted.question()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_awaited_is_said_before_anybody_is_asked() {
+        let site = crate::inventory::testing::Sample::of(&[("tdemo".into(), 1, Vec::new())]).site;
+        let sink = Sink::new(Arc::new(|| "2026-11-29T11:03:00Z".parse().expect("a time")));
+        let keys = Wanted::of(Check::Keys, None);
+        expect(&site, &keys, &sink);
+        expect(&site, &keys, &sink);
+        assert_eq!(sink.open(), [Part::Fabric, Part::Names, Part::Keys]);
+        sink.give_up("given up by you");
+        let report = report(&sink.evidence(Some(keys.question())));
+        let told = |what: &str| report.unknown.iter().any(|unknown| unknown.missing.contains(what));
+        assert!(told("the trial of update keys") && told("PowerDNS"), "{:?}", report.unknown);
+    }
+
+    #[test]
+    fn a_check_that_was_given_up_before_it_began_says_so() {
+        let sink = Sink::new(Arc::new(|| "2026-11-29T11:03:00Z".parse().expect("a time")));
+        sink.give_up("given up by you");
+        for check in Check::ALL {
+            let report = report(&sink.evidence(Some(Wanted::of(check, None).question())));
+            assert!(
+                report.unknown.iter().any(|unknown| unknown.why.as_deref() == Some("given up by you")),
+                "{check:?}"
+            );
+        }
+    }
 }

@@ -31,6 +31,7 @@ pub struct Sink {
 struct Gathered {
     items: Vec<Item>,
     open: Vec<Part>,
+    given_up: bool,
 }
 
 /// Longest wait for one reading of a node, and for one round of probes there.
@@ -76,7 +77,10 @@ impl Sink {
 
     /// From now on `part` is awaited.
     pub(super) fn begin(&self, part: Part) {
-        self.gathered().open.push(part);
+        let open = &mut self.gathered().open;
+        if !open.contains(&part) {
+            open.push(part);
+        }
     }
 
     /// `part` has ended, however.
@@ -91,10 +95,13 @@ impl Sink {
     }
 
     /// Nobody waits any more for what has not come, and `why`. It becomes an item, so that whoever judges the evidence
-    /// later knows it too.
+    /// later knows it too: also where nothing was begun yet. The first word counts.
     pub fn give_up(&self, why: &str) {
-        let open = std::mem::take(&mut self.gathered().open);
-        if !open.is_empty() {
+        let (open, before) = {
+            let mut gathered = self.gathered();
+            (std::mem::take(&mut gathered.open), std::mem::replace(&mut gathered.given_up, true))
+        };
+        if !before {
             let (file, kind, body) = given_up::item(why, &open);
             self.put(file, "console", kind, body);
         }
@@ -288,6 +295,14 @@ mod tests {
         let items = sink.evidence(None).items;
         assert!(sink.open().is_empty() && items.len() == 2);
         assert_eq!(items[1].body, "given up by you\nread hv02\n");
+    }
+
+    #[test]
+    fn what_is_given_up_before_it_began_leaves_its_trace() {
+        let sink = sink();
+        sink.give_up("given up by you");
+        let bodies: Vec<String> = sink.evidence(None).items.into_iter().map(|item| item.body).collect();
+        assert_eq!(bodies, ["given up by you\n"]);
     }
 
     #[test]

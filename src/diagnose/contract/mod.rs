@@ -13,6 +13,7 @@ use super::Report;
 use super::facts::Facts;
 use super::finding::{Finding, Key, Severity, Subject, Unknown};
 use super::scope::{Scope, Whose};
+use crate::site::names::TenantName;
 
 pub use clauses::CLAUSES;
 
@@ -298,12 +299,15 @@ impl<'f> Words<'f> {
     fn command(&self, elsewhere: &Elsewhere) -> Command {
         let site = self.facts.site.as_ref().map(|site| &site.value);
         let plan = site.map(|site| &site.numbering).zip(self.index);
-        let mut command = elsewhere.command.replace("TENANT", self.tenant);
+        // A name that is no tenant's stays out of a shell.
+        let tenant = self.tenant.parse::<TenantName>().ok();
+        let mut command = elsewhere.command.to_owned();
         let mut put = |word: &str, value: Option<String>| {
             if let Some(value) = value {
                 command = command.replace(word, &value);
             }
         };
+        put("TENANT", tenant.map(|tenant| tenant.to_string()));
         put("DOMAIN", site.map(|site| site.domain.clone()));
         put("GATEWAY", plan.map(|(plan, index)| plan.gateway(index).to_string()));
         put("OTHER", self.other());

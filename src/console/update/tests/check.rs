@@ -317,6 +317,43 @@ fn evidence_names_the_values_first_and_is_searched() {
 }
 
 #[test]
+fn evidence_that_is_open_is_laid_out_anew_only_for_other_items() {
+    let mut m = given((120, 40));
+    line(&mut m, "check egress eds");
+    let item = |n: u8| Item {
+        file: format!("00{n}.json"),
+        from: "hv02".into(),
+        kind: Kind::Command { line: "deevnet-exit-node probe path".into(), exit: Some(0) },
+        at: Some(now()),
+        took: None,
+        body: format!("answer {n}"),
+        stderr: String::new(),
+        empty: false,
+    };
+    let come = |m: &mut Model, count: u8| {
+        let evidence = Arc::new(Evidence { question: None, items: (1..=count).map(item).collect() });
+        let diagnosis = Diagnosis { evidence, open: vec![Part::Perimeter], ..judged(m, passing(&["eds"])) };
+        update(m, Msg::Checking { id: 1, diagnosis: Arc::new(diagnosis), took: TOOK });
+    };
+    let lines = |m: &Model| match m.screen() {
+        Screen::Evidence { lines, .. } => Arc::clone(lines),
+        other => panic!("{other:?}"),
+    };
+    come(&mut m, 1);
+    let tried = |row: &crate::console::findings::Row| row.leg.awaits.contains(&crate::diagnose::parts::Kind::Tried);
+    let at = inquiry(&m).legs().iter().position(tried).unwrap();
+    let spot = Spot::Leg(at);
+    let made = crate::console::findings::lines(inquiry(&m), &spot, m.look.glyphs).into();
+    m.stack.push(Screen::Evidence { spot: Some(spot), lines: made, search: String::new(), scroll: 0 });
+    let first = lines(&m);
+    assert!(first.iter().any(|line| line.plain() == "answer 1"), "{first:?}");
+    come(&mut m, 1);
+    assert!(Arc::ptr_eq(&first, &lines(&m)), "nothing came");
+    come(&mut m, 2);
+    assert!(lines(&m).iter().any(|line| line.plain() == "answer 2"), "{:?}", lines(&m));
+}
+
+#[test]
 fn legs_come_one_by_one_and_what_is_awaited_says_so() {
     let mut m = given((120, 40));
     line(&mut m, "check egress eds");

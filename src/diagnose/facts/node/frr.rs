@@ -46,6 +46,8 @@ pub struct Vnis {
     pub l3: u32,
 }
 
+/// The file that the platform merges into `frr.conf` and never writes.
+pub(super) const LOCAL: &str = "frr.conf.local";
 /// Directory of FRR's files.
 const DIR: &str = "/etc/frr";
 
@@ -141,11 +143,20 @@ fn file_of(path: &str) -> Option<&str> {
     path.strip_prefix(DIR)?.strip_prefix('/').filter(|name| !name.contains('/'))
 }
 
+/// Whether `said` of the file `what` means that there is no `frr.conf.local`.
+pub(super) fn is_absent_local(what: &str, said: &str) -> bool {
+    what.ends_with(LOCAL) && said.contains("No such file or directory")
+}
+
 /// `cat /etc/frr/FILE`.
 pub(super) fn cat(item: &Item, line: &Line, exit: Option<i32>, node: &mut Node) -> Taken {
     let [path] = line.args.as_slice() else { return Taken::NotMine };
     let Some(name) = file_of(path) else { return Taken::NotMine };
     if exit != Some(0) {
+        if is_absent_local(name, &item.stderr) {
+            node.set_config(LOCAL, "", FrrVrfs::default(), item);
+            return Taken::Read;
+        }
         return failed(item, exit, node);
     }
     config(name, item, node)

@@ -5,9 +5,10 @@
 use std::net::Ipv4Addr;
 
 use super::super::{Sourced, Taken};
+use super::frr::LOCAL;
 use super::{Asked, Conntrack, Forward, Line, Link, MAIN, Node, Unread, failed};
 use crate::backends::exit_node::frame::Frame;
-use crate::backends::exit_node::model::{Frr, Nat, NatEngine, Reading, Readout};
+use crate::backends::exit_node::model::{self, Frr, FrrVrfs, Nat, NatEngine, Reading, Readout, UnreadKind};
 use crate::backends::exit_node::{helper, reading};
 use crate::diagnose::evidence::Item;
 
@@ -109,7 +110,7 @@ fn put(reading: &Reading, questions: &[Question<'_>], item: &Item, node: &mut No
         };
         node.lookups.push(Sourced::new(asked, item));
     }
-    for unread in reading.unread() {
+    for unread in reading.unread().into_iter().filter(|unread| !no_local_file(unread)) {
         let unread = Unread { what: unread.what.clone(), why: unread.why.clone() };
         node.unread.push(Sourced::new(unread, item));
     }
@@ -122,11 +123,19 @@ fn put_frr(reading: &Reading, item: &Item, node: &mut Node) {
             node.frr_answers = Some(Sourced::new(*answer, item));
         }
     }
-    for (name, config) in [("frr.conf", &reading.frr_conf), ("frr.conf.local", &reading.frr_local)] {
+    for (name, config) in [("frr.conf", &reading.frr_conf), (LOCAL, &reading.frr_local)] {
         if let Readout::Value(config) = config {
             node.set_config(name, &config.text, config.vrfs.clone(), item);
         }
     }
+    if reading.frr_local.unread().is_some_and(no_local_file) {
+        node.set_config(LOCAL, "", FrrVrfs::default(), item);
+    }
+}
+
+/// Whether it says that there is no `frr.conf.local`: few nodes have one, and what is not there holds nothing.
+fn no_local_file(unread: &model::Unread) -> bool {
+    unread.kind == UnreadKind::Missing && super::frr::is_absent_local(&unread.what, &unread.why)
 }
 
 fn put_nat(nat: &Nat, item: &Item, node: &mut Node) {

@@ -33,6 +33,8 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
         let (Some(running), Some(written)) = (configs.get("running"), configs.get("frr.conf")) else {
             if configs.contains_key("running") {
                 exit.unknown(out, "frr.conf", "frr.conf");
+            } else {
+                exit.unknown(out, "the running configuration of FRR", "show running-config");
             }
             continue;
         };
@@ -46,6 +48,11 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
             own.filter(|line| !stands(line)).collect()
         };
         let hits: Vec<_> = exit.tenants.iter().filter(|tenant| !lines(&tenant.vrf).is_empty()).collect();
+        if local.is_none() && !hits.is_empty() {
+            // They may stand there.
+            exit.unknown(out, "frr.conf.local", "frr.conf.local");
+            continue;
+        }
         if hits.is_empty() {
             out.pass(exit.subject());
         }

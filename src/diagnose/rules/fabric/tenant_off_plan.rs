@@ -72,7 +72,7 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
         out.found(
             finding
                 .next("compare-with-plan", 0, "compare with what the index derives")
-                .command(format!("deevnet-console numbering {} --name {name}", tenant.index)),
+                .command_for(name, format!("deevnet-console numbering {} --name {name}", tenant.index)),
         );
     }
 }

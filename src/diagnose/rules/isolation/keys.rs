@@ -6,7 +6,7 @@ use crate::diagnose::facts::Facts;
 use crate::diagnose::facts::keys::{Answer, Key, Meaning, Tried, Zone};
 
 /// Why nothing was tried where nobody asked for it.
-pub const NOT_ASKED: &str = "not asked for: it fetches the keys' secrets; add --keys";
+pub const NOT_ASKED: &str = "not asked for: it fetches the keys' secrets; `check keys` does, or --keys";
 
 /// What one tenant's key came to on another's zone.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -44,10 +44,10 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
                     0,
                     "compare with what the number derives; the machine takes a change at its next cold start",
                 )
-                .command(format!(
-                    "deevnet-console numbering {} --name {}",
-                    machine.tenant.index, machine.tenant.zone.zone
-                )),
+                .command_for(
+                    &machine.tenant.zone.zone,
+                    format!("deevnet-console numbering {} --name {}", machine.tenant.index, machine.tenant.zone.zone),
+                ),
         );
     }
 }
