@@ -409,6 +409,16 @@ mod tests {
     }
 
     #[test]
+    fn what_breaks_the_way_out_in_the_contract_is_on_a_leg() {
+        let clause = crate::diagnose::contract::clause("E1").unwrap();
+        let shared = ["vni-shared", "vnet-not-on-node", "subnet-overlap-inside", "exit-outside-zone"];
+        let beyond = ["nat-missing-for-transit", "route-wrong-gateway"];
+        for id in clause.rules.iter().copied().chain(shared).chain(beyond) {
+            assert!(on_a_leg(id), "{id} is on no leg");
+        }
+    }
+
+    #[test]
     fn the_first_broken_leg_is_the_one_told() {
         let mut report = passing(&zone("eds"));
         let fault = |id| found(id, Severity::Fault, zone("eds"), &["eds"]);
