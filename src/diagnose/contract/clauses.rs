@@ -99,7 +99,7 @@ pub static CLAUSES: &[Clause] = &[
         "E2",
         Platform,
         "Nothing of a tenant leaves by the management segment.",
-        &["management-leak", "management-traffic-seen", "uplink-down"],
+        &["management-leak", "management-traffic-seen", "uplink-down", "vrf-default-missing"],
     ),
     and(
         judged(

@@ -166,7 +166,8 @@ fn subnet_overlap(world: &mut World, tenant: &str) {
         world.sdn.running.of(Kind::Subnet).map(|(id, _)| id.clone()).find(|id| id.starts_with(&format!("{tenant}-")));
     let half = subnet.and_then(|id| Some(id.strip_suffix(".0-24")?.rsplit_once('-')?.1.to_owned()));
     if let (Some(half), Some(vnet)) = (half, first_vnet(world, &other)) {
-        let options = json!({"type": "subnet", "vnet": vnet, "snat": 1});
+        let gateway = format!("{half}.129");
+        let options = json!({"type": "subnet", "vnet": vnet, "snat": 1, "gateway": gateway});
         world.sdn.settle(Kind::Subnet, &format!("{other}-{half}.128-25"), |own| *own = object(options.clone()));
     }
 }

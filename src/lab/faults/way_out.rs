@@ -98,4 +98,9 @@ fn two_exits(world: &mut World, tenant: &str) {
         zone.insert("exitnodes".to_owned(), json!(both));
         zone.insert("nodes".to_owned(), json!(both));
     });
+    let member = json!({"protocol": "openfabric", "ip": "10.20.255.1", "interfaces": ["name=vmbr0.51"],
+        "fabric_id": "tfab", "node_id": SERVICE_NODE});
+    world
+        .sdn
+        .settle(Kind::FabricNode, &format!("tfab_{SERVICE_NODE}"), |own| *own = crate::lab::object(member.clone()));
 }
