@@ -173,6 +173,18 @@ fn not_awaited(given_up: &GivenUp) -> Vec<Unknown> {
     given_up.parts.iter().map(of_part).collect()
 }
 
+/// The end of the chain of causes of `finding`; a circle ends after as many steps as there are causes.
+fn root(finding: &Finding, causes: &BTreeMap<Key, Key>) -> Key {
+    let mut at = finding.key();
+    for _ in causes {
+        match causes.get(&at) {
+            Some(cause) => at = cause.clone(),
+            None => break,
+        }
+    }
+    at
+}
+
 impl Report {
     /// What the rules say that `hears` chooses: their findings and the causes of those, and where something is unknown what
     /// access has to do with it. What is missing counts where it is missing for a rule that `needs` chooses.
@@ -199,6 +211,9 @@ impl Report {
             }
         }
         self.findings.retain(|finding| kept.contains(&finding.key()));
+        // What keeps somebody from looking comes after what was seen, unless it is the cause of it.
+        let told: BTreeSet<Key> = self.findings.iter().filter(|f| chosen(f.id)).map(|f| root(f, &causes)).collect();
+        self.findings.sort_by_key(|finding| !told.contains(&root(finding, &causes)));
         self.passed.retain(|passed| chosen(passed.id));
         self
     }

@@ -169,6 +169,23 @@ mod tests {
     }
 
     #[test]
+    fn what_was_seen_comes_before_what_could_not_be_looked_at_unless_that_is_the_cause() {
+        let made = |id, layer, cause: Option<&Finding>| {
+            let mut made = finding(id, zone("tdemo"), &["tdemo"]);
+            (made.layer, made.caused_by) = (layer, cause.map(Finding::key));
+            made
+        };
+        let denied = made("privilege-missing", Layer::Access, None);
+        let down = made("source-unreachable", Layer::Access, None);
+        let under = made("frr-down", Layer::Egress, Some(&down));
+        let own = made("snat-missing", Layer::Egress, None);
+        let mut all = report(vec![denied, down, under, own]);
+        all.unknown.push(Unknown { missing: "rules".into(), why: None, ids: vec!["privilege-missing"] });
+        let of_egress = all.within(|rule| rule.layer == Layer::Egress, |rule| rule.layer == Layer::Egress);
+        assert_eq!(ids(&of_egress), ["source-unreachable", "frr-down", "snat-missing", "privilege-missing"]);
+    }
+
+    #[test]
     fn a_tenants_own_and_what_all_share_stay_and_others_are_counted() {
         let node = Subject::new("node", "hv02");
         let all = report(vec![
