@@ -111,6 +111,8 @@ const CARRIES: &[&str] = &["snat-missing", "transit-forwarding-off", "gateway-un
 
 /// What is beyond a gateway that does not answer.
 const HIDDEN: &[&str] = &["perimeter-drop", "transit-mtu"];
+/// The same while FRR does not say what it runs.
+const HIDDEN_WITH_FRR: &[&str] = &["perimeter-drop", "transit-mtu", "frr-unsaved"];
 
 /// What the end of FRR takes along where main's default is on transit.
 const OF_FRR: &[(&str, &str)] = &[("vrf-default-missing", "frr-down"), ("return-route-missing", "frr-down")];
@@ -233,6 +235,7 @@ pub const SINGLE: &[Want] = &[
         signs: &[("frr.unit", "inactive")],
         passed: &["uplink-down", "snat-missing", "gateway-unreachable"],
         sample: true,
+        unknown: &["frr-unsaved"],
         ..NONE
     },
     Want {
@@ -241,6 +244,7 @@ pub const SINGLE: &[Want] = &[
         signs: &[("frr.unit", "failed")],
         // Its routes are still in the kernel.
         passed: &["vrf-default-missing", "return-route-missing", "perimeter-drop", "inter-tenant-leak"],
+        unknown: &["frr-unsaved"],
         ..NONE
     },
     Want { on: &["rp-filter-strict"], notes: &["rp-filter-strict"], passed: &["rp-filter-drops"], ..NONE },
@@ -361,7 +365,7 @@ pub const TOGETHER: &[Want] = &[
         on: &["frr-killed", "uplink-down"],
         causes: &[("uplink-down", Of::Node), ("frr-down", Of::Node)],
         may: &[("gateway-unreachable", "uplink-down"), ("vrf-default-missing", "uplink-down")],
-        unknown: HIDDEN,
+        unknown: HIDDEN_WITH_FRR,
         ..NONE
     },
     // A rule is no consequence of FRR.
@@ -370,6 +374,7 @@ pub const TOGETHER: &[Want] = &[
         causes: &[("frr-down", Of::Node), ("snat-missing", Of::Tdemo)],
         under: OF_FRR,
         may: &[("inter-tenant-leak", "frr-down"), ("hairpin-leak", "frr-down")],
+        unknown: &["frr-unsaved"],
         ..NONE
     },
     // Without FRR's defaults the other place of main's default makes it a leak.
@@ -379,6 +384,7 @@ pub const TOGETHER: &[Want] = &[
         under: &[("management-leak", "frr-down"), ("return-route-missing", "frr-down")],
         may: &[("inter-tenant-leak", "frr-down"), ("hairpin-leak", "frr-down")],
         notes: &["snat-apply-rewrites"],
+        unknown: &["frr-unsaved"],
         ..NONE
     },
     // One tenant's default points at nobody, and the true gateway is dead for both.

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::Scope::{Node, Tenant};
 use super::table::first_vnet;
-use super::{Spec, outside};
+use super::{Spec, outside, way_out};
 use crate::lab::build::task;
 use crate::lab::object;
 use crate::lab::sdn::Kind;
@@ -118,6 +118,7 @@ pub(super) const SPECS: &[Spec] = &[
         apply: |w, t| {
             // The API fails for zones with a list of nodes (facts/proxmox.md §8).
             w.sdn.settle(Kind::Zone, t, |zone| drop(zone.shift_remove("nodes")));
+            way_out::join_fabric(w);
             first_guest(w, t, |guest| {
                 let own = guest.address.map(|(ip, _)| ip.octets());
                 guest.floating = own.map(|[a, b, c, _]| [a, b, c, 200].into());

@@ -98,6 +98,11 @@ fn two_exits(world: &mut World, tenant: &str) {
         zone.insert("exitnodes".to_owned(), json!(both));
         zone.insert("nodes".to_owned(), json!(both));
     });
+    join_fabric(world);
+}
+
+/// The other node has its loopback in the fabric too, as a zone that is there needs it.
+pub(super) fn join_fabric(world: &mut World) {
     let member = json!({"protocol": "openfabric", "ip": "10.20.255.1", "interfaces": ["name=vmbr0.51"],
         "fabric_id": "tfab", "node_id": SERVICE_NODE});
     world
