@@ -65,6 +65,8 @@ pub(super) struct Worker {
     tenants: Tenants,
     /// When it last told.
     told: Option<Instant>,
+    /// Whether it rested since it last looked: waiting marks as seen what it wakes for, and pictures it does not wake for.
+    rested: bool,
     /// What is compared; `None` when the screen, the picture or a zone changed since.
     compared: Option<Vec<QuestionKey>>,
 }
@@ -113,6 +115,7 @@ impl Worker {
             budget: 0,
             tenants: Tenants::default(),
             told: None,
+            rested: true,
             compared: None,
         }
     }
@@ -168,7 +171,7 @@ impl Worker {
     /// What the newest picture and the screen ask for. Holds no picture: an old one would live for as long as it rests.
     fn want(&mut self, wishes: &mut Wishes) {
         let news = [wishes.picture.has_changed(), wishes.demand.has_changed()];
-        if !news.into_iter().any(|changed| changed.unwrap_or(true)) {
+        if !std::mem::take(&mut self.rested) && !news.into_iter().any(|changed| changed.unwrap_or(true)) {
             return;
         }
         let demand: Demand = wishes.demand.borrow_and_update().clone();
@@ -258,6 +261,7 @@ impl Worker {
                 }
                 continue;
             }
+            self.rested = true;
             tokio::select! {
                 rested = wishes.refresh.wait_for(|r| r.of(SourceId::Dns) != answered) => {
                     return rested.map(drop).map_err(|_| Gone);
