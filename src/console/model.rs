@@ -1,20 +1,22 @@
 //! The model: a plain value. No channel, no lock, no clock in it.
 
+mod shown;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use jiff::Timestamp;
 use ratatui::layout::Rect;
-use tui_input::Input as Field;
 
-use super::findings::{Inquiry, Line, Verdict};
+pub use shown::{Focus, Overlay, Screen, Spot, TextForm};
+
+use super::findings::{Inquiry, Verdict};
 use super::keymap::Keymap;
 use super::list::{ListId, ListState, ListStates, Scope};
 use super::msg::{Hit, Notice};
 use super::resolve::{Probe, Question};
 use super::select::Kept;
 use super::theme::{Look, Theme};
-use crate::diagnose::finding::Key;
 use crate::inventory::{Inventory, ObjectId};
 
 /// Smallest usable terminal, columns and rows (screens.md 19).
@@ -55,214 +57,6 @@ impl Layout {
             _ => Self::Wide,
         }
     }
-}
-
-/// What fills the body.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Screen {
-    /// Tenant rail and board (or the tenant list below 100 columns).
-    Tenants,
-    /// The board of one tenant; below 100 columns one pane with its tab bar.
-    Board {
-        /// Tenant.
-        tenant: Arc<str>,
-    },
-    /// One list at full width.
-    List {
-        /// Which.
-        list: ListId,
-        /// Whose rows.
-        scope: Scope,
-    },
-    /// What needs a human now.
-    Overview,
-    /// Members, controllers, pending edits, lock.
-    Fabric,
-    /// Tasks and messages.
-    Activity,
-    /// Sources with their errors.
-    Sources,
-    /// Text about one object.
-    Text {
-        /// Subject.
-        subject: ObjectId,
-        /// Form.
-        form: TextForm,
-        /// First line shown.
-        scroll: usize,
-    },
-    /// [`Model::question`]: one name at every vantage point.
-    Resolve {
-        /// First line shown.
-        scroll: usize,
-    },
-    /// [`Model::inquiry`]: the path and the findings of a check.
-    Diagnose {
-        /// Where the cursor was put; `None` = the first broken leg.
-        cursor: Option<Spot>,
-        /// Whether the cursor has to be on screen: it was moved last, not the text.
-        follow: bool,
-        /// First line shown.
-        scroll: usize,
-    },
-    /// The isolation table: every ordered pair of tenants, and what they must not reach.
-    Isolation {
-        /// The cell under the cursor; `None` = the one that matters most.
-        at: Option<super::isolation::At>,
-    },
-    /// One cell of it in full.
-    Cell {
-        /// Which.
-        at: super::isolation::At,
-        /// First line shown.
-        scroll: usize,
-    },
-    /// One finding of it in full.
-    Finding {
-        /// Which; `None` = all of them, as JSON.
-        key: Option<Key>,
-        /// As JSON.
-        json: bool,
-        /// First line shown.
-        scroll: usize,
-    },
-    /// What was read for a leg or a finding of it; or the flows of its tenant.
-    Evidence {
-        /// Of what; `None` = the flows.
-        spot: Option<Spot>,
-        /// Its lines, made when it was opened and when more came.
-        lines: Arc<[Line]>,
-        /// What was searched for; empty = nothing.
-        search: String,
-        /// First line shown.
-        scroll: usize,
-    },
-}
-
-/// A place of the cursor on the screen of a check.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Spot {
-    /// A leg of the path, counted from 0.
-    Leg(usize),
-    /// A finding.
-    Finding(Key),
-}
-
-impl Screen {
-    /// The screen of the check that runs or ran last, as it is first shown.
-    #[must_use]
-    pub const fn diagnose() -> Self {
-        Self::Diagnose { cursor: None, follow: true, scroll: 0 }
-    }
-
-    /// Whether it is text that scrolls, without a list.
-    #[must_use]
-    pub const fn is_text(&self) -> bool {
-        matches!(
-            self,
-            Self::Text { .. }
-                | Self::Resolve { .. }
-                | Self::Diagnose { .. }
-                | Self::Finding { .. }
-                | Self::Evidence { .. }
-                | Self::Cell { .. }
-        )
-    }
-
-    /// How far it is scrolled, where it is text.
-    pub const fn scroll_mut(&mut self) -> Option<&mut usize> {
-        match self {
-            Self::Text { scroll, .. }
-            | Self::Resolve { scroll }
-            | Self::Diagnose { scroll, .. }
-            | Self::Finding { scroll, .. }
-            | Self::Evidence { scroll, .. }
-            | Self::Cell { scroll, .. } => Some(scroll),
-            _ => None,
-        }
-    }
-}
-
-/// Forms of a text screen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TextForm {
-    /// For people.
-    Describe,
-    /// YAML.
-    Yaml,
-    /// JSON.
-    Json,
-}
-
-/// What lies over the screen and takes the keys.
-#[derive(Debug, Clone, Default)]
-pub enum Overlay {
-    /// Nothing.
-    #[default]
-    None,
-    /// Help, made from the keymap in force.
-    Help {
-        /// First line shown.
-        scroll: usize,
-        /// Search.
-        search: Field,
-    },
-    /// All actions of the selected row.
-    Actions {
-        /// Narrowing text.
-        search: Field,
-        /// Position among the candidates.
-        at: usize,
-    },
-    /// The `:` line.
-    Command {
-        /// Text.
-        field: Field,
-        /// Position among the candidates.
-        at: Option<usize>,
-        /// Position in the history.
-        history: Option<usize>,
-    },
-    /// The `/` line of the focused list.
-    Filter {
-        /// Text.
-        field: Field,
-        /// Text to return to on `esc`.
-        before: String,
-    },
-    /// The `/` line of a text.
-    Search {
-        /// Text.
-        field: Field,
-        /// What was searched for before, and the first line shown then.
-        before: (String, usize),
-    },
-    /// Where a bundle is to be kept.
-    Save {
-        /// Directory.
-        field: Field,
-    },
-    /// The field for a pasted result.
-    Paste(Box<super::isolation::Paste>),
-    /// Choice of a sort column.
-    Sort {
-        /// Position among the columns.
-        at: usize,
-    },
-    /// Choice of columns.
-    Columns {
-        /// Position among the columns.
-        at: usize,
-    },
-}
-
-/// Where the cursor is within a screen that has several lists.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Focus {
-    /// The tenant rail.
-    Rail,
-    /// A pane.
-    Pane(ListId),
 }
 
 /// The console's whole state.

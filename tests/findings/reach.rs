@@ -47,6 +47,21 @@ fn the_router_lets_nothing_out_only_where_every_rule_is_understood() {
 }
 
 #[test]
+fn what_came_back_before_says_nothing_while_the_gateway_is_silent() {
+    let before = r#"{"rows":[{"interface":"TRANSIT","proto":"tcp","direction":"in","src_addr":"10.9.0.22",
+        "dst_addr":"203.0.113.9","nat_addr":null,"state":"ESTABLISHED","pkts":[3,3]}]}"#;
+    let tried = |received: u8| {
+        let body = format!("3 packets transmitted, {received} received, 0% packet loss, time 2ms\n");
+        let kind = Kind::Command { line: "ping -c 3 10.9.0.1".to_owned(), exit: Some(i32::from(received == 0)) };
+        let states = http("fw", "POST /api/diagnostics/firewall/query_states", 200, "OK", before);
+        router(&out("opt1", "")).and(states).and(item("ping", "hv", kind, &body)).report()
+    };
+    let passed = |received| tried(received).passed.iter().any(|p| p.id == "perimeter-drop");
+    assert!(passed(3) && !passed(0));
+    assert!(tried(0).unknown.iter().any(|unknown| unknown.missing.contains("beyond the gateway of hv")));
+}
+
+#[test]
 fn an_address_probe_that_did_not_run_says_nothing_of_packets_that_were_sent() {
     let mut file = item("site.toml", "console", Kind::Material("the site file".to_owned()), SITE);
     file.body += "[probes]\ninternet = \"192.0.2.80\"\n";

@@ -48,6 +48,12 @@ fn gateway_answers(exit: &Exit<'_>, site: &ExitNodeSite) -> bool {
     ping || exit.node.arpings.iter().any(|a| a.1 == gateway && a.2)
 }
 
+/// Whether the gateway was asked, and did not answer.
+fn gateway_is_silent(exit: &Exit<'_>, site: &ExitNodeSite) -> bool {
+    let asked = exit.node.pings.iter().any(|p| p.dst == site.transit_gateway && p.sent > 0);
+    asked && !gateway_answers(exit, site)
+}
+
 /// Where main's default is elsewhere nothing can be sent beyond from the transit address. Flows that tenants' VRFs have to
 /// the site's address on the internet tell the same: translated to the transit address, and no answer came.
 ///
@@ -94,6 +100,11 @@ fn by_flows(exit: &Exit<'_>, site: &ExitNodeSite, internet: Option<Ipv4Addr>, ou
 /// comes from there is dropped. Of a node that was not probed at all nothing is asked.
 fn by_router(facts: &Facts, exit: &Exit<'_>, site: &ExitNodeSite, out: &mut Out<'_>) {
     match way_out(facts, site.transit_address) {
+        // Connections that came back are from before.
+        WayOut::Used if gateway_is_silent(exit, site) => {
+            let why = "the gateway does not answer".to_owned();
+            out.unknown(format!("what is beyond the gateway of {}", exit.name), Some(why));
+        }
         WayOut::Used => out.pass(exit.subject()),
         WayOut::Closed { interface, off, dropped } => {
             let title = format!(
