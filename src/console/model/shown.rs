@@ -43,12 +43,12 @@ pub enum Screen {
         /// First line shown.
         scroll: usize,
     },
-    /// [`Model::question`]: one name at every vantage point.
+    /// [`super::Model::question`]: one name at every vantage point.
     Resolve {
         /// First line shown.
         scroll: usize,
     },
-    /// [`Model::inquiry`]: the path and the findings of a check.
+    /// [`super::Model::inquiry`]: the path and the findings of a check.
     Diagnose {
         /// Where the cursor was put; `None` = the first broken leg.
         cursor: Option<Spot>,
