@@ -17,6 +17,8 @@ pub mod inventory;
 #[cfg(feature = "console")]
 pub mod lab;
 #[cfg(feature = "console")]
+pub mod provision;
+#[cfg(feature = "console")]
 pub mod runtime;
 #[cfg(feature = "console")]
 pub mod site;

@@ -1,0 +1,271 @@
+//! Runs an approved plan, step by step: looks, writes down, changes, looks again.
+//!
+//! Whether a step is done is told by looking alone. An answer that got lost, came late or said something else than what
+//! happened therefore costs a look, never a second object.
+
+use std::sync::Arc;
+
+use tokio::sync::watch;
+
+use super::approve::ApprovedPlan;
+use super::fields::{Difference, Seen};
+use super::journal::{Change, Closing, Record, Who};
+use super::object::Ensure;
+use super::plan::Step;
+use super::trouble::{Trouble, TroubleKind};
+use super::world::{Context, Listener, News, World};
+use crate::backends::permit::Permit;
+
+/// How a run ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ended {
+    /// Every step is as it was wanted.
+    Done,
+    /// It did not come to its end; the change stays open in the journal.
+    Early {
+        /// The step, from 0.
+        step: usize,
+        /// Why.
+        trouble: Trouble,
+    },
+}
+
+/// A plan that runs.
+pub struct Engine {
+    approved: ApprovedPlan,
+    change: Change,
+    permit: Permit,
+    context: Context,
+}
+
+impl Engine {
+    /// An approved plan as the change that was begun, or taken up again, for it.
+    #[must_use]
+    pub fn new(
+        approved: ApprovedPlan,
+        change: Change,
+        world: &Arc<World>,
+        listener: &Listener,
+        stop: &watch::Receiver<bool>,
+    ) -> Self {
+        let context = Context {
+            world: Arc::clone(world),
+            notes: change.notes.clone(),
+            step: 0,
+            listener: Arc::clone(listener),
+            stop: stop.clone(),
+        };
+        let permit = approved.permit(&change.id.to_string());
+        Self { approved, change, permit, context }
+    }
+
+    /// Runs it. Ends early at the first step that does not come to its end; what must not be kept is given back either way.
+    pub async fn run(mut self, who: &Who) -> Ended {
+        let steps = self.approved.plan().steps.clone();
+        let digest = |look: &Result<super::plan::Look, Trouble>| {
+            look.as_ref().map(|look| look.seen.digest()).unwrap_or_default()
+        };
+        let run = Record::Run {
+            who: who.clone(),
+            digests: self.approved.preview().looks.iter().map(digest).collect(),
+            riders: self.approved.riders().to_vec(),
+        };
+        let mut ended = match self.write(run) {
+            Ok(()) => Ended::Done,
+            Err(trouble) => return Ended::Early { step: 0, trouble },
+        };
+        for (number, step) in steps.iter().enumerate() {
+            self.context.step = number;
+            if let Err(trouble) = self.step(step).await {
+                ended = self.failed(number, trouble);
+                break;
+            }
+        }
+        self.give_back(&steps).await;
+        if ended == Ended::Done
+            && let Err(trouble) = self.change.log.close(self.context.now(), Closing::Done)
+        {
+            return Ended::Early { step: steps.len().saturating_sub(1), trouble };
+        }
+        ended
+    }
+
+    fn write(&self, record: Record) -> Result<(), Trouble> {
+        self.change.log.write(self.context.now(), record)
+    }
+
+    fn tell(&self, news: News) {
+        (self.context.listener)(news);
+    }
+
+    fn failed(&self, step: usize, trouble: Trouble) -> Ended {
+        let record = match trouble.kind {
+            TroubleKind::Stopped => Record::Interrupted { step },
+            _ => Record::Failed { step, trouble: trouble.clone() },
+        };
+        // Where it cannot be written, the step is begun and not verified, which says the same.
+        self.write(record).ok();
+        self.tell(News::Failed(step, trouble.clone()));
+        Ended::Early { step, trouble }
+    }
+
+    async fn step(&self, step: &Step) -> Result<(), Trouble> {
+        let number = self.context.step;
+        if *self.context.stop.borrow() {
+            return Err(Trouble::new(TroubleKind::Stopped, "stopped before this step"));
+        }
+        let object = step.object.ensure();
+        self.tell(News::Begun(number));
+        let seen = self.look(object).await?;
+        let mut todo = object.difference(&seen, &step.wanted);
+        if todo.is_nothing() {
+            self.write(Record::Satisfied { step: number })?;
+            self.tell(News::Satisfied(number));
+            return Ok(());
+        }
+        self.unmoved(step, &seen)?;
+        self.write(Record::Begun { step: number, before: seen, todo: todo.clone() })?;
+        let tries = self.context.world.patience.tries.max(1);
+        for left in (0..tries).rev() {
+            let answer = self.apply(object, &todo).await;
+            if answer.is_ok() {
+                self.write(Record::Applied { step: number })?;
+                self.tell(News::Applied(number));
+            }
+            match (self.settled(step, answer.is_ok()).await?, answer) {
+                (Difference::Nothing, _) => {
+                    self.write(Record::Verified { step: number })?;
+                    self.tell(News::Verified(number));
+                    return Ok(());
+                }
+                (rest, Err(trouble)) if trouble.kind.may_pass() && left > 0 => {
+                    self.context.tell(&trouble.text);
+                    todo = rest;
+                    self.context.wait().await?;
+                }
+                (_, Err(trouble)) => return Err(trouble),
+                (rest, Ok(())) => return Err(not_seen(object, &rest)),
+            }
+        }
+        Err(Trouble::new(TroubleKind::Unsettled, format!("{} was tried {tries} times", object.name())))
+    }
+
+    /// Looks, and again where it may pass by itself.
+    async fn look(&self, object: &dyn Ensure) -> Result<Seen, Trouble> {
+        let mut left = self.context.world.patience.tries;
+        loop {
+            match object.observe(&self.context).await {
+                Err(trouble) if trouble.kind.may_pass() && left > 1 => {
+                    self.context.tell(&trouble.text);
+                    left -= 1;
+                    self.context.wait().await?;
+                }
+                other => return other,
+            }
+        }
+    }
+
+    /// Refuses what is not as it was approved: a step that can be told before others must look as it did, and no more of
+    /// others may go along.
+    fn unmoved(&self, step: &Step, seen: &Seen) -> Result<(), Trouble> {
+        let object = step.object.ensure();
+        let approved = self.approved.preview().looks.get(self.context.step).and_then(|look| look.as_ref().ok());
+        if let Some(look) = approved
+            && !step.follows
+            && look.seen.digest() != seen.digest()
+        {
+            let text = format!("{} changed since the plan was shown: {}", object.name(), moved(&look.seen, seen));
+            return Err(Trouble::new(TroubleKind::Moved, text).with_help("look at the plan again"));
+        }
+        let own = self.approved.plan().objects();
+        let new: Vec<String> =
+            object.riders(seen, &own).into_iter().filter(|rider| !self.approved.riders().contains(rider)).collect();
+        if new.is_empty() {
+            return Ok(());
+        }
+        let text = format!(
+            "{} would take along what was not there when the plan was shown: {}",
+            object.name(),
+            new.join(", ")
+        );
+        Err(Trouble::new(TroubleKind::Moved, text).with_help("ask whose it is, then look at the plan again"))
+    }
+
+    /// One try. After a stop was asked for, the request in flight is awaited for a while, then left.
+    async fn apply(&self, object: &dyn Ensure, todo: &Difference) -> Result<(), Trouble> {
+        let world = &self.context.world;
+        let mut stop = self.context.stop.clone();
+        let left = async {
+            // Nobody can stop it where the sender is gone.
+            if stop.wait_for(|asked| *asked).await.is_err() {
+                std::future::pending::<()>().await;
+            }
+            (world.sleep)(world.patience.last).await;
+        };
+        tokio::select! {
+            biased;
+            done = object.apply(&self.context, &self.permit, todo) => done,
+            () = left => {
+                let text = format!("{} was left after {} s without an answer", object.name(), world.patience.last.as_secs());
+                Err(Trouble::new(TroubleKind::Stopped, text))
+            }
+        }
+    }
+
+    /// What is left of a step after a try: looked at until it is done, or as long as patience lasts. After an error a few
+    /// looks are enough: what was done late is seen when the step is tried again.
+    async fn settled(&self, step: &Step, answered: bool) -> Result<Difference, Trouble> {
+        let object = step.object.ensure();
+        let patience = self.context.world.patience;
+        let looks = if answered { patience.looks } else { patience.tries }.max(1);
+        for left in (0..looks).rev() {
+            let rest = object.difference(&self.look(object).await?, &step.wanted);
+            if rest.is_nothing() || left == 0 || (!answered && *self.context.stop.borrow()) {
+                return Ok(rest);
+            }
+            self.context.wait().await?;
+        }
+        Ok(Difference::Nothing)
+    }
+
+    /// Gives back what a run must not keep, whatever came of it. What cannot be given back is told and stays in the journal.
+    async fn give_back(&self, steps: &[Step]) {
+        for step in steps {
+            let object = step.object.ensure();
+            let Some(giving) = object.give_back(&self.context, &self.permit) else { continue };
+            let given = giving.await;
+            let record = Record::GaveBack { what: object.name(), trouble: given.as_ref().err().cloned() };
+            self.write(record).ok();
+            self.tell(News::GaveBack(object.name(), given));
+        }
+    }
+}
+
+/// The first field in which two looks differ, in words.
+fn moved(then: &Seen, now: &Seen) -> String {
+    match (then, now) {
+        (Seen::Absent, _) => "it was not there".to_owned(),
+        (_, Seen::Absent) => "it is gone".to_owned(),
+        (Seen::Present(then), Seen::Present(now)) => {
+            let value = |fields: &super::fields::Fields, name: &String| fields.get(name).cloned().unwrap_or_default();
+            let mut names = then.keys().chain(now.keys());
+            let name = names.find(|name| then.get(*name) != now.get(*name));
+            name.map_or_else(String::new, |name| {
+                format!("{name} was {:?} and is {:?}", value(then, name), value(now, name))
+            })
+        }
+    }
+}
+
+fn not_seen(object: &dyn Ensure, rest: &Difference) -> Trouble {
+    let fields: Vec<&str> = rest.changes().iter().map(|change| change.field.as_str()).collect();
+    let text = match rest {
+        Difference::Create(_) => format!("{} was made by its answer, and is not there", object.name()),
+        Difference::Delete(_) => format!("{} was removed by its answer, and is still there", object.name()),
+        _ => format!("{} was changed by its answer, and is not as it was to be: {}", object.name(), fields.join(", ")),
+    };
+    Trouble::new(TroubleKind::NotSeen, text).with_help("look at the back end's own log")
+}
+
+#[cfg(test)]
+mod tests;

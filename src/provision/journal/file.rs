@@ -1,0 +1,159 @@
+//! Files of the journal: appended, synced, locked, read with whatever a crash left of the last line.
+
+use std::fs::{File, OpenOptions};
+use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use jiff::Timestamp;
+use rustix::fs::FlockOperation;
+
+use super::notes::Notes;
+use super::record::{Closing, Line, Record, Who};
+use super::{ChangeId, Entry, Journal, JournalError};
+use crate::provision::plan::Plan;
+use crate::provision::trouble::{Trouble, TroubleKind};
+
+/// A change that this process has: nobody else can take it up.
+pub struct Change {
+    /// Its number.
+    pub id: ChangeId,
+    /// Its file.
+    pub log: Log,
+    /// What its steps noted.
+    pub notes: Notes,
+}
+
+/// The file of a change, open for lines. A copy is the same file.
+#[derive(Clone)]
+pub struct Log {
+    open: Arc<Mutex<Open>>,
+}
+
+struct Open {
+    file: File,
+    /// Whether the last line was cut: the next one begins on a line of its own.
+    cut: bool,
+}
+
+impl Log {
+    fn new(file: File, cut: bool) -> Self {
+        Self { open: Arc::new(Mutex::new(Open { file, cut })) }
+    }
+
+    /// Writes a line; it is on disk when this returns.
+    ///
+    /// # Errors
+    /// [`TroubleKind::Journal`].
+    pub fn write(&self, at: Timestamp, record: Record) -> Result<(), Trouble> {
+        let failed = |why: &dyn std::fmt::Display| {
+            Trouble::new(TroubleKind::Journal, format!("the journal cannot be written: {why}"))
+                .with_help("make room in the site's state directory; nothing more is changed before it can be recorded")
+        };
+        let mut line = serde_json::to_vec(&Line { at, record }).map_err(|e| failed(&e))?;
+        line.push(b'\n');
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        if open.cut {
+            line.insert(0, b'\n');
+        }
+        let written = open.file.write_all(&line).and_then(|()| open.file.sync_data());
+        open.cut = written.is_err();
+        written.map_err(|e| failed(&e))
+    }
+
+    /// Writes that a change is over.
+    ///
+    /// # Errors
+    /// [`TroubleKind::Journal`].
+    pub fn close(&self, at: Timestamp, how: Closing) -> Result<(), Trouble> {
+        self.write(at, Record::Closed { how })
+    }
+}
+
+fn failed<'a>(path: &'a Path, what: &'static str) -> impl Fn(std::io::Error) -> JournalError + 'a {
+    move |why| JournalError::File { path: path.to_owned(), what, why }
+}
+
+pub(super) fn begin(journal: &Journal, who: &Who, plan: &Plan, at: Timestamp) -> Result<Change, JournalError> {
+    let made = std::fs::DirBuilder::new().recursive(true).mode(0o770).create(&journal.dir);
+    made.map_err(failed(&journal.dir, "cannot be made"))?;
+    let mut next = journal.ids()?.last().map_or(1, |last| last.0.saturating_add(1));
+    let (path, file) = loop {
+        let path = journal.path(ChangeId(next));
+        // Two consoles that begin at once get two numbers.
+        match OpenOptions::new().append(true).create_new(true).mode(0o660).open(&path) {
+            Ok(file) => break (path, file),
+            Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => next = next.saturating_add(1),
+            Err(e) => return Err(failed(&path, "cannot be made")(e)),
+        }
+    };
+    let id = ChangeId(next);
+    alone(&file, id, &path)?;
+    let log = Log::new(file, false);
+    let opened = Record::Opened { who: who.clone(), plan: plan.clone() };
+    let not_written = |trouble: Trouble| failed(&path, "cannot be written")(std::io::Error::other(trouble.text));
+    log.write(at, opened).map_err(not_written)?;
+    let dir = File::open(&journal.dir).and_then(|dir| dir.sync_all());
+    dir.map_err(failed(&journal.dir, "cannot be synced"))?;
+    let notes = Notes::default().written_to(&log);
+    Ok(Change { id, log, notes })
+}
+
+pub(super) fn take_up(path: &Path, id: ChangeId) -> Result<(Entry, Change), JournalError> {
+    let opened = OpenOptions::new().append(true).read(true).open(path);
+    let mut file = opened.map_err(|e| match e.kind() {
+        std::io::ErrorKind::NotFound => JournalError::NoChange(id.to_string()),
+        _ => failed(path, "cannot be written")(e),
+    })?;
+    alone(&file, id, path)?;
+    // Read under the lock: what another console wrote until it let go is in it.
+    let entry = read(path, id)?;
+    let cut = ends_cut(&mut file).map_err(failed(path, "cannot be read"))?;
+    let log = Log::new(file, cut);
+    let notes = entry.notes().written_to(&log);
+    Ok((entry, Change { id, log, notes }))
+}
+
+fn alone(file: &File, id: ChangeId, path: &Path) -> Result<(), JournalError> {
+    rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive).map_err(|e| {
+        if e == rustix::io::Errno::WOULDBLOCK {
+            JournalError::Running(id)
+        } else {
+            failed(path, "cannot be locked")(e.into())
+        }
+    })
+}
+
+fn ends_cut(file: &mut File) -> std::io::Result<bool> {
+    if file.seek(SeekFrom::End(0))? == 0 {
+        return Ok(false);
+    }
+    file.seek(SeekFrom::End(-1))?;
+    let mut last = [0];
+    file.read_exact(&mut last)?;
+    Ok(last != *b"\n")
+}
+
+pub(super) fn read(path: &Path, id: ChangeId) -> Result<Entry, JournalError> {
+    let bytes = std::fs::read(path).map_err(|e| match e.kind() {
+        std::io::ErrorKind::NotFound => JournalError::NoChange(id.to_string()),
+        _ => failed(path, "cannot be read")(e),
+    })?;
+    let mut lines = Vec::new();
+    let mut damaged = 0;
+    // What follows the last line feed was not written to its end.
+    let whole = bytes.iter().rposition(|b| *b == b'\n').map_or(0, |end| end + 1);
+    for line in bytes.get(..whole).unwrap_or_default().split(|b| *b == b'\n').filter(|line| !line.is_empty()) {
+        match serde_json::from_slice::<Line>(line) {
+            Ok(line) => lines.push(line),
+            Err(_) => damaged += 1,
+        }
+    }
+    let opened = lines.iter().find_map(|line| match &line.record {
+        Record::Opened { who, plan } => Some((line.at, who.clone(), plan.clone())),
+        _ => None,
+    });
+    let (at, who, plan) = opened.ok_or_else(|| JournalError::NoPlan { path: path.to_owned() })?;
+    Ok(Entry { id, who, at, plan, lines, damaged })
+}

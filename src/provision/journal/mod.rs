@@ -1,0 +1,245 @@
+//! The journal: one file a change, one JSON object a line, on disk before and after each step.
+//!
+//! A line that was cut by a crash counts as not written. Nothing is concluded from the journal about a back end: it tells
+//! what was tried, who did, and what was noted (the token of a lock, the id of a task); what is there is read again.
+
+mod file;
+mod notes;
+mod record;
+
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+
+pub use file::{Change, Log};
+pub use notes::Notes;
+pub use record::{Closing, Line, Record, Who};
+
+use super::fields::{Difference, Seen};
+use super::plan::Plan;
+
+/// Number of a change: `C-0042`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ChangeId(u32);
+
+impl std::fmt::Display for ChangeId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "C-{:04}", self.0)
+    }
+}
+
+impl std::str::FromStr for ChangeId {
+    type Err = JournalError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let digits = text.strip_prefix("C-").unwrap_or(text);
+        let number = digits.parse().ok().filter(|_| digits.bytes().all(|b| b.is_ascii_digit()));
+        number.map(Self).ok_or_else(|| JournalError::NoChange(crate::text::clean(text).into_owned()))
+    }
+}
+
+/// Why the journal cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum JournalError {
+    /// The directory or a file cannot be read or written.
+    #[error("{}: {what}: {why}", path.display())]
+    File {
+        /// Directory or file.
+        path: PathBuf,
+        /// What was tried.
+        what: &'static str,
+        /// The system's words.
+        why: std::io::Error,
+    },
+    /// Somebody runs this change now.
+    #[error("change {0} is being run by another console")]
+    Running(ChangeId),
+    /// No change of that number.
+    #[error("{0:?} is no change of this site")]
+    NoChange(String),
+    /// Nothing of it can be read.
+    #[error("{}: holds no plan that can be read", path.display())]
+    NoPlan {
+        /// The file.
+        path: PathBuf,
+    },
+}
+
+impl JournalError {
+    /// What to do.
+    #[must_use]
+    pub fn help(&self) -> &'static str {
+        match self {
+            Self::File { .. } => {
+                "make the site's state directory writable for you, or set [state] dir in the site file"
+            }
+            Self::Running(_) => "wait until it ends, or stop it there",
+            Self::NoChange(_) => "`deevnet-console journal` lists them",
+            Self::NoPlan { .. } => "nothing was begun: the file can be removed",
+        }
+    }
+}
+
+/// All changes of a site.
+#[derive(Debug, Clone)]
+pub struct Journal {
+    dir: PathBuf,
+}
+
+/// How far a step came, by the journal.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct StepState {
+    /// What was there before it was begun, the first time.
+    pub before: Option<Seen>,
+    /// What had to be done, each time it was begun.
+    pub todo: Vec<Difference>,
+    /// Whether it was read back as it was wanted.
+    pub verified: bool,
+}
+
+/// A change as its file tells it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Entry {
+    /// Its number.
+    pub id: ChangeId,
+    /// Who began it.
+    pub who: Who,
+    /// When.
+    pub at: Timestamp,
+    /// What was to be done.
+    pub plan: Plan,
+    /// All that can be read, in order.
+    pub lines: Vec<Line>,
+    /// Lines that cannot be read, apart from a last one that was cut.
+    pub damaged: usize,
+}
+
+impl Entry {
+    /// How it ended; `None` = it did not come to an end.
+    #[must_use]
+    pub fn closed(&self) -> Option<Closing> {
+        self.lines.iter().rev().find_map(|line| match &line.record {
+            Record::Closed { how } => Some(*how),
+            _ => None,
+        })
+    }
+
+    /// How far each step came.
+    #[must_use]
+    pub fn steps(&self) -> Vec<StepState> {
+        let mut states = vec![StepState::default(); self.plan.steps.len()];
+        for line in &self.lines {
+            match &line.record {
+                Record::Begun { step, before, todo } => {
+                    if let Some(state) = states.get_mut(*step) {
+                        state.before.get_or_insert_with(|| before.clone());
+                        state.todo.push(todo.clone());
+                        state.verified = false;
+                    }
+                }
+                Record::Verified { step } | Record::Satisfied { step } => {
+                    if let Some(state) = states.get_mut(*step) {
+                        state.verified = true;
+                    }
+                }
+                _ => {}
+            }
+        }
+        states
+    }
+
+    /// What its steps noted.
+    #[must_use]
+    pub fn notes(&self) -> Notes {
+        let notes = self.lines.iter().filter_map(|line| match &line.record {
+            Record::Note { key, value } => Some((key.clone(), value.clone())),
+            _ => None,
+        });
+        Notes::remembered(notes)
+    }
+
+    /// The last thing that is known of it.
+    #[must_use]
+    pub fn last(&self) -> Timestamp {
+        self.lines.last().map_or(self.at, |line| line.at)
+    }
+}
+
+impl Journal {
+    /// The journal in the state directory of a site. Made when the first change is begun.
+    #[must_use]
+    pub fn in_state(state: &Path) -> Self {
+        Self { dir: state.join("journal") }
+    }
+
+    /// Where a change is kept.
+    #[must_use]
+    pub fn path(&self, id: ChangeId) -> PathBuf {
+        self.dir.join(format!("{id}.jsonl"))
+    }
+
+    /// Numbers of all changes, ascending.
+    ///
+    /// # Errors
+    /// When the directory cannot be read; one that is not there holds none.
+    pub fn ids(&self) -> Result<Vec<ChangeId>, JournalError> {
+        let failed = |why| JournalError::File { path: self.dir.clone(), what: "cannot be read", why };
+        let entries = match std::fs::read_dir(&self.dir) {
+            Ok(entries) => entries,
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(e) => return Err(failed(e)),
+        };
+        let mut ids = Vec::new();
+        for entry in entries {
+            let name = entry.map_err(failed)?.file_name();
+            let id: Option<ChangeId> =
+                name.to_str().and_then(|name| name.strip_suffix(".jsonl")).and_then(|name| name.parse().ok());
+            ids.extend(id);
+        }
+        ids.sort_unstable();
+        Ok(ids)
+    }
+
+    /// What a change's file tells.
+    ///
+    /// # Errors
+    /// [`JournalError::NoChange`], [`JournalError::NoPlan`], or that it cannot be read.
+    pub fn read(&self, id: ChangeId) -> Result<Entry, JournalError> {
+        file::read(&self.path(id), id)
+    }
+
+    /// Changes that did not come to an end, newest last. Files without a plan began nothing and are left out.
+    ///
+    /// # Errors
+    /// When the directory or a file cannot be read.
+    pub fn unfinished(&self) -> Result<Vec<Entry>, JournalError> {
+        let mut open = Vec::new();
+        for id in self.ids()? {
+            match self.read(id) {
+                Ok(entry) if entry.closed().is_none() => open.push(entry),
+                Ok(_) | Err(JournalError::NoPlan { .. }) => {}
+                Err(e) => return Err(e),
+            }
+        }
+        Ok(open)
+    }
+
+    /// Begins a change: takes the next number, and writes who does what.
+    ///
+    /// # Errors
+    /// When it cannot be written: then nothing may be done.
+    pub fn begin(&self, who: &Who, plan: &Plan, at: Timestamp) -> Result<Change, JournalError> {
+        file::begin(self, who, plan, at)
+    }
+
+    /// Takes a change up again, alone: a second console is refused for as long as this one has it.
+    ///
+    /// # Errors
+    /// [`JournalError::Running`] while another console has it; else as [`Self::read`].
+    pub fn take_up(&self, id: ChangeId) -> Result<(Entry, Change), JournalError> {
+        file::take_up(&self.path(id), id)
+    }
+}
+
+#[cfg(test)]
+mod tests;

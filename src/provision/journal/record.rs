@@ -1,0 +1,119 @@
+//! What a line of the journal can say.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::provision::fields::{Difference, Seen};
+use crate::provision::plan::Plan;
+use crate::provision::trouble::Trouble;
+
+/// Who runs a change.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Who {
+    /// Login name.
+    pub user: String,
+    /// Host.
+    pub host: String,
+    /// Process id.
+    pub pid: u32,
+}
+
+/// How a change ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Closing {
+    /// Every step is as it was wanted.
+    Done,
+    /// It was taken back.
+    Undone,
+    /// Somebody decided that it stays as it is.
+    LeftAsItIs,
+}
+
+/// What happened.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "event")]
+pub enum Record {
+    /// A change was begun.
+    Opened {
+        /// By whom.
+        who: Who,
+        /// What is to be done.
+        plan: Plan,
+    },
+    /// It was approved and runs from here: the first time, or again.
+    Run {
+        /// By whom.
+        who: Who,
+        /// What was seen of each step when it was approved; empty where it could not be told.
+        digests: Vec<String>,
+        /// What of others was approved to go along.
+        riders: Vec<String>,
+    },
+    /// A step is about to change something.
+    Begun {
+        /// Its number, from 0.
+        step: usize,
+        /// What is there.
+        before: Seen,
+        /// What has to be done.
+        todo: Difference,
+    },
+    /// Something a step has to find again: the token of a lock, the id of a task.
+    Note {
+        /// Its name.
+        key: String,
+        /// Its value; empty = not true any more.
+        value: String,
+    },
+    /// The back end answered yes.
+    Applied {
+        /// Step, from 0.
+        step: usize,
+    },
+    /// Read back, as it was wanted.
+    Verified {
+        /// Step, from 0.
+        step: usize,
+    },
+    /// There was nothing to do.
+    Satisfied {
+        /// Step, from 0.
+        step: usize,
+    },
+    /// A step did not come to its end.
+    Failed {
+        /// Step, from 0.
+        step: usize,
+        /// Why.
+        trouble: Trouble,
+    },
+    /// The run was stopped before this step, or in it.
+    Interrupted {
+        /// Step, from 0.
+        step: usize,
+    },
+    /// Something that was held was given back, or could not be.
+    GaveBack {
+        /// What.
+        what: String,
+        /// Why not.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        trouble: Option<Trouble>,
+    },
+    /// It is over.
+    Closed {
+        /// How.
+        how: Closing,
+    },
+}
+
+/// One line.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Line {
+    /// When.
+    pub at: Timestamp,
+    /// What happened.
+    #[serde(flatten)]
+    pub record: Record,
+}

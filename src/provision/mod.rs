@@ -1,0 +1,24 @@
+//! Changing things: plans that are looked at, approved, run, taken up again and taken back.
+//!
+//! A [`plan::Plan`] is an ordered list of goals: an [`object::Object`] of a back end and the fields it is to have, or that it
+//! is to be gone. Each kind of object knows how to be looked at and how to be changed ([`object::Ensure`]); everything else is
+//! the same for all: the field-level difference ([`fields`]), what is asked before it ([`approve`]), the run itself
+//! ([`engine`]), the record of it ([`journal`]) and the way back ([`undo`]).
+//!
+//! Nothing here trusts an answer: a step is done when the object, read again, is as it is wanted. A plan can therefore be
+//! run again from its start at any time; what is done already is seen and left alone.
+
+mod answers;
+pub mod approve;
+pub mod egress;
+pub mod engine;
+pub mod fields;
+pub mod journal;
+pub mod object;
+pub mod plan;
+pub mod trouble;
+pub mod undo;
+pub mod world;
+
+#[cfg(test)]
+mod testing;

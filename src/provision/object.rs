@@ -1,0 +1,155 @@
+//! What can be changed: one kind of object of one back end each.
+
+use futures_util::future::BoxFuture;
+use serde::{Deserialize, Serialize};
+
+use super::fields::{Difference, Seen, Wanted};
+use super::trouble::Trouble;
+use super::world::Context;
+use crate::backends::permit::Permit;
+
+/// The system an object belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Place {
+    /// Proxmox VE.
+    Pve,
+    /// PowerDNS.
+    Dns,
+    /// The perimeter.
+    Fw,
+    /// An exit node.
+    Exit,
+    /// The service that workloads check in at.
+    Boot,
+    /// The console itself.
+    Here,
+}
+
+impl Place {
+    /// As it is written in a list.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Pve => "PVE",
+            Self::Dns => "DNS",
+            Self::Fw => "FW",
+            Self::Exit => "EXIT",
+            Self::Boot => "BOOT",
+            Self::Here => "–",
+        }
+    }
+}
+
+/// How far a change reaches (design §6).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Danger {
+    /// 0: it only looks.
+    Look,
+    /// 1: one object, and it can be taken back.
+    One,
+    /// 2: one tenant's traffic.
+    Tenant,
+    /// 3: shared by tenants.
+    Shared,
+    /// 3: final, it cannot be taken back.
+    Final,
+}
+
+impl Danger {
+    /// The level as a number, 0 to 3.
+    #[must_use]
+    pub const fn level(self) -> u8 {
+        match self {
+            Self::Look => 0,
+            Self::One => 1,
+            Self::Tenant => 2,
+            Self::Shared | Self::Final => 3,
+        }
+    }
+}
+
+/// The way back from a change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Undo {
+    /// What the object was before is wanted again.
+    Inverse,
+    /// It has to be done again, after the objects of its place were taken back: an apply, a reload.
+    Again,
+    /// It is taken again before anything is taken back: a lock.
+    First,
+    /// It changed nothing that could be taken back: a proof.
+    Nothing,
+    /// There is none, and why.
+    None(&'static str),
+}
+
+/// An object that is read.
+pub type Looking<'a> = BoxFuture<'a, Result<Seen, Trouble>>;
+/// An object that is changed.
+pub type Doing<'a> = BoxFuture<'a, Result<(), Trouble>>;
+
+/// How a kind of object is looked at and changed. Whether it is as it is wanted is told by looking alone.
+pub trait Ensure: Send + Sync {
+    /// The system it belongs to.
+    fn place(&self) -> Place;
+
+    /// As an operator calls it: `zone tdemo`.
+    fn name(&self) -> String;
+
+    /// How far a change of it reaches.
+    fn danger(&self, todo: &Difference) -> Danger;
+
+    /// The way back.
+    fn undo(&self, _todo: &Difference) -> Undo {
+        Undo::Inverse
+    }
+
+    /// Reads it. Changes nothing.
+    fn observe<'a>(&'a self, context: &'a Context) -> Looking<'a>;
+
+    /// What has to be done.
+    fn difference(&self, seen: &Seen, wanted: &Wanted) -> Difference {
+        Difference::between(seen, wanted)
+    }
+
+    /// Carries out a difference. May be called again with what is left of it; whether it worked is looked at afterwards.
+    fn apply<'a>(&'a self, context: &'a Context, permit: &'a Permit, todo: &'a Difference) -> Doing<'a>;
+
+    /// What of others an apply of it takes along, as they are to be named before it is approved.
+    fn riders(&self, _seen: &Seen, _own: &[&Object]) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Gives back what a run must not keep when it ends early; `None` = it holds nothing.
+    fn give_back<'a>(&'a self, _context: &'a Context, _permit: &'a Permit) -> Option<Doing<'a>> {
+        None
+    }
+}
+
+macro_rules! objects {
+    ($($(if $attr:meta,)? $words:literal $name:ident($type:ty)),* $(,)?) => {
+        /// Every kind of object that a plan can hold.
+        #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+        #[serde(rename_all = "kebab-case", tag = "kind")]
+        pub enum Object {
+            $($(#[cfg($attr)])? #[doc = $words] $name($type)),*
+        }
+
+        impl Object {
+            /// How it is looked at and changed.
+            #[must_use]
+            pub fn ensure(&self) -> &dyn Ensure {
+                match self {
+                    $($(#[cfg($attr)])? Self::$name(object) => object),*
+                }
+            }
+        }
+    };
+}
+
+objects! {
+    "The default route of a tenant's VRF on an exit node, as its kernel has it." VrfDefault(super::egress::VrfDefault),
+    if test, "An object of tests." Thing(super::testing::Thing),
+}

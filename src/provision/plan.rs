@@ -1,0 +1,222 @@
+//! Plans: what is to be true, in which order; and what they come to, looked at now.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::fields::{Difference, Seen, Wanted};
+use super::journal::Notes;
+use super::object::{Danger, Object, Undo};
+use super::trouble::Trouble;
+use super::world::{Context, World};
+
+/// How long what was observed may be acted on (screens.md §12b).
+pub const GOOD_FOR: jiff::SignedDuration = jiff::SignedDuration::from_mins(5);
+
+/// One step: an object, and what it is to be.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Step {
+    /// The object.
+    pub object: Object,
+    /// What it is to be.
+    pub wanted: Wanted,
+    /// Whether it can only be told after the steps before it ran: an apply of what they stage, something inside what they make.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub follows: bool,
+}
+
+impl Step {
+    /// An object that is to be there.
+    #[must_use]
+    pub const fn present(object: Object, fields: super::fields::Fields) -> Self {
+        Self { object, wanted: Wanted::Present(fields), follows: false }
+    }
+
+    /// An object that is to be gone.
+    #[must_use]
+    pub const fn absent(object: Object) -> Self {
+        Self { object, wanted: Wanted::Absent, follows: false }
+    }
+
+    /// The same, told only after the steps before it.
+    #[must_use]
+    pub fn following(mut self) -> Self {
+        self.follows = true;
+        self
+    }
+}
+
+/// What a plan is about.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Subject {
+    /// The name that is typed back where a name is asked for.
+    pub name: String,
+    /// The tenant it touches, where it is one's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tenant: Option<String>,
+}
+
+/// What is to be done, in order. Holds no secret: it is written to journals and files.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Plan {
+    /// The site it was made for.
+    pub site: String,
+    /// In words: `Onboard picow`.
+    pub title: String,
+    /// What it is about.
+    pub subject: Subject,
+    /// Its steps.
+    pub steps: Vec<Step>,
+}
+
+/// A step as it was looked at.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Look {
+    /// What was there.
+    pub seen: Seen,
+    /// What has to be done.
+    pub todo: Difference,
+}
+
+/// A plan and what is there now.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Preview {
+    /// The plan.
+    pub plan: Plan,
+    /// What was seen of each step, in order; an error where it could not be told.
+    pub looks: Vec<Result<Look, Trouble>>,
+    /// When it was looked at.
+    pub at: Timestamp,
+}
+
+/// What is asked before a plan runs (design §6).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Question {
+    /// Nothing: it only looks, or nothing is to be done.
+    Nothing,
+    /// Yes.
+    Yes,
+    /// The plan is shown, and yes.
+    PlanYes,
+    /// The plan is shown, and the apply key.
+    PlanApply,
+    /// The name is typed back, because of this.
+    Name(String),
+}
+
+impl Plan {
+    /// Looks at every object of the plan. `notes` are those of the change where it is taken up again.
+    pub async fn preview(self, world: &Arc<World>, notes: Notes) -> Preview {
+        let mut context = Context::looking(world, notes);
+        let mut looks = Vec::with_capacity(self.steps.len());
+        for (number, step) in self.steps.iter().enumerate() {
+            context.step = number;
+            let seen = step.object.ensure().observe(&context).await;
+            looks.push(seen.map(|seen| {
+                let todo = step.object.ensure().difference(&seen, &step.wanted);
+                Look { seen, todo }
+            }));
+        }
+        Preview { plan: self, looks, at: context.now() }
+    }
+
+    /// The objects of the plan.
+    #[must_use]
+    pub fn objects(&self) -> Vec<&Object> {
+        self.steps.iter().map(|step| &step.object).collect()
+    }
+}
+
+impl Preview {
+    /// Steps that could not be told, and why. A step that follows others may be untold: it is told when they have run.
+    pub fn untold(&self) -> impl Iterator<Item = (usize, &Trouble)> {
+        let told = |(n, look): (usize, &'_ Result<Look, Trouble>)| {
+            !self.plan.steps.get(n).is_some_and(|step| step.follows) && look.is_err()
+        };
+        let all = self.looks.iter().enumerate().filter(move |(n, look)| told((*n, look)));
+        all.filter_map(|(n, look)| look.as_ref().err().map(|why| (n, why)))
+    }
+
+    /// Whether everything is as it is wanted: a second run of a plan that came to its end.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.looks.iter().all(|look| look.as_ref().is_ok_and(|look| look.todo.is_nothing()))
+    }
+
+    /// Whether a step has to do something, or may have to once the steps before it ran.
+    #[must_use]
+    pub fn does(&self, number: usize) -> bool {
+        let Some(step) = self.plan.steps.get(number) else { return false };
+        let own = self.looks.get(number).is_some_and(|look| !look.as_ref().is_ok_and(|look| look.todo.is_nothing()));
+        own || (step.follows && self.looks.iter().take(number).any(|l| !l.as_ref().is_ok_and(|l| l.todo.is_nothing())))
+    }
+
+    /// How far the steps that have something to do reach.
+    #[must_use]
+    pub fn danger(&self) -> Danger {
+        let of = |(number, step): (usize, &super::plan::Step)| match self.looks.get(number) {
+            Some(Ok(look)) if !look.todo.is_nothing() => step.object.ensure().danger(&look.todo),
+            _ if self.does(number) => step.object.ensure().danger(&assumed(&step.wanted)),
+            _ => Danger::Look,
+        };
+        self.plan.steps.iter().enumerate().map(of).max().unwrap_or(Danger::Look)
+    }
+
+    /// What of others goes along.
+    #[must_use]
+    pub fn riders(&self) -> Vec<String> {
+        let own = self.plan.objects();
+        let seen = self.plan.steps.iter().zip(&self.looks).enumerate();
+        let mut all: Vec<String> = seen
+            .filter(|(number, _)| self.does(*number))
+            .filter_map(|(_, (step, look))| Some(step.object.ensure().riders(&look.as_ref().ok()?.seen, &own)))
+            .flatten()
+            .collect();
+        all.sort();
+        all.dedup();
+        all
+    }
+
+    /// Why something in it cannot be taken back, the first such step's reason.
+    #[must_use]
+    pub fn final_because(&self) -> Option<&'static str> {
+        let steps = self.plan.steps.iter().zip(&self.looks);
+        steps.filter_map(|(step, look)| Some((step, look.as_ref().ok()?))).find_map(|(step, look)| {
+            if look.todo.is_nothing() {
+                return None;
+            }
+            match step.object.ensure().undo(&look.todo) {
+                Undo::None(why) => Some(why),
+                _ => None,
+            }
+        })
+    }
+
+    /// What is asked before it runs.
+    #[must_use]
+    pub fn question(&self) -> Question {
+        let riders = self.riders();
+        if let Some(why) = self.final_because() {
+            return Question::Name(why.to_owned());
+        }
+        if !riders.is_empty() {
+            return Question::Name(format!("this goes along, and is not of this plan: {}", riders.join(", ")));
+        }
+        match self.danger() {
+            Danger::Look => Question::Nothing,
+            Danger::One => Question::Yes,
+            Danger::Tenant => Question::PlanYes,
+            Danger::Shared => Question::PlanApply,
+            Danger::Final => Question::Name("it is final".to_owned()),
+        }
+    }
+}
+
+/// What a step that cannot be told yet is taken to do, for how far it may reach.
+fn assumed(wanted: &Wanted) -> Difference {
+    match wanted {
+        Wanted::Absent => Difference::Delete(Vec::new()),
+        Wanted::Present(_) => Difference::Update(Vec::new()),
+    }
+}

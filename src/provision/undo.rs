@@ -1,0 +1,83 @@
+//! The way back: a plan made of what a change did.
+
+use super::fields::{Difference, Wanted, inverse};
+use super::journal::{Entry, StepState};
+use super::object::{Object, Place, Undo};
+use super::plan::{Plan, Step};
+
+/// What can be taken back of a change, and what cannot.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WayBack {
+    /// The plan of it.
+    pub plan: Plan,
+    /// What stays, and why.
+    pub left: Vec<(String, &'static str)>,
+}
+
+/// The plan that takes a change back: what it did, last first. Locks are taken before, and what applies the changes of a place
+/// runs after the last of them.
+#[must_use]
+pub fn way_back(entry: &Entry) -> WayBack {
+    let mut left = Vec::new();
+    let mut backs: Vec<(Place, Step)> = Vec::new();
+    let mut first: Vec<(Place, Step)> = Vec::new();
+    let mut again: Vec<(Place, Step)> = Vec::new();
+    for (step, state) in entry.plan.steps.iter().zip(entry.steps()).rev() {
+        let object = step.object.ensure();
+        let place = object.place();
+        let done = all_of(&state);
+        match object.undo(&done) {
+            Undo::First => first.push((place, step.clone())),
+            Undo::Again => again.push((place, step.clone())),
+            Undo::Nothing => {}
+            Undo::None(why) => {
+                if !done.is_nothing() {
+                    left.push((object.name(), why));
+                }
+            }
+            Undo::Inverse => {
+                if let Some(wanted) = state.before.as_ref().and_then(|before| inverse(before, &done)) {
+                    backs.push((place, back(&step.object, wanted)));
+                }
+            }
+        }
+    }
+    let touched = |place: Place| backs.iter().rposition(|(own, _)| *own == place);
+    let mut steps: Vec<Step> = first.into_iter().filter(|(p, _)| touched(*p).is_some()).map(|(_, step)| step).collect();
+    for (number, (place, step)) in backs.iter().enumerate() {
+        steps.push(step.clone());
+        if touched(*place) == Some(number) {
+            // They were met last first.
+            let of = again.iter().rev().filter(|(own, _)| own == place);
+            steps.extend(of.map(|(_, step)| step.clone().following()));
+        }
+    }
+    let plan = Plan {
+        site: entry.plan.site.clone(),
+        title: format!("Undo {}: {}", entry.id, entry.plan.title),
+        subject: entry.plan.subject.clone(),
+        steps,
+    };
+    WayBack { plan, left }
+}
+
+fn back(object: &Object, wanted: Wanted) -> Step {
+    Step { object: object.clone(), wanted, follows: false }
+}
+
+/// All that was to be done in a step, over all runs.
+fn all_of(state: &StepState) -> Difference {
+    let mut all = state.todo.iter();
+    let Some(first) = all.next() else { return Difference::Nothing };
+    let mut changes = first.changes().to_vec();
+    for change in all.flat_map(Difference::changes) {
+        if !changes.iter().any(|known| known.field == change.field) {
+            changes.push(change.clone());
+        }
+    }
+    match first {
+        Difference::Create(_) => Difference::Create(changes),
+        Difference::Delete(_) => Difference::Delete(changes),
+        Difference::Nothing | Difference::Update(_) => Difference::Update(changes),
+    }
+}
