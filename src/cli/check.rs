@@ -51,7 +51,7 @@ pub(super) fn run(global: &Global, request: &CheckArgs) -> Result<Code, Failure>
     let out = &mut std::io::stdout();
     if request.matrix {
         let printed = table(out, &facts, &matrix, (&site.name, wanted.tenant.as_deref()), request.output);
-        return verdict(printed, findings::code(&report));
+        return verdict(printed, findings::code(&report, None));
     }
     let clauses = contract::of(&report, &evidence);
     let told = Told { report: &report, matrix: &matrix, clauses: clauses.as_deref(), whole: check == Check::Contract };
@@ -84,13 +84,13 @@ pub(super) fn show(
         let above = pasted::people_above(out, told.matrix, format);
         let shown =
             above.and_then(|()| findings::show(out, told.report, told.clauses, told.whole, at, format).map(drop));
-        return verdict(shown, findings::code(told.report));
+        return verdict(shown, findings::code(told.report, told.clauses));
     }
     let mut document = findings::document(told.report, told.clauses, at);
     if let Some(map) = document.as_object_mut() {
         map.insert("pasted".to_owned(), json!(told.matrix.pasted));
     }
-    verdict(print::document(out, &document, format), findings::code(told.report))
+    verdict(print::document(out, &document, format), findings::code(told.report, told.clauses))
 }
 
 /// The table of pairs, of all tenants or of one.

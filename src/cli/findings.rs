@@ -9,12 +9,13 @@ use super::args::Format;
 use super::{Code, Failure, contract, print, verdict};
 use crate::console::theme::Glyphs;
 use crate::diagnose::Report;
-use crate::diagnose::contract::Judged;
+use crate::diagnose::contract::{Judged, State};
 use crate::diagnose::finding::{Finding, Severity};
 use crate::inventory::Class;
 use crate::text;
 
-/// Prints `report`, and `clauses` of the tenant contract where they were judged, each of them or what they come to. The code is 1 with a fault or a warning, 3 where something is unknown and nothing was found, else 0.
+/// Prints `report`, and `clauses` of the tenant contract where they were judged, each of them or what they come to. The code
+/// is 1 with a fault or a warning, 3 where something is unknown, a clause too, and nothing was found, else 0.
 ///
 /// # Errors
 /// When it cannot be written.
@@ -30,7 +31,7 @@ pub(super) fn show(
         Format::Table => people(out, report).and_then(|()| contract::show(out, clauses.unwrap_or_default(), whole)),
         _ => print::document(out, &document(report, clauses, at), format),
     };
-    verdict(printed, code(report))
+    verdict(printed, code(report, clauses))
 }
 
 /// `report` as a document, with `clauses` of the tenant contract where they were judged.
@@ -42,11 +43,13 @@ pub(super) fn document(report: &Report, clauses: Option<&[Judged]>, at: Option<T
     document
 }
 
-/// What a report comes to, as an exit code.
-pub(super) fn code(report: &Report) -> Code {
+/// What a report comes to, and the `clauses` that were judged by it, as an exit code. What is not run here is no doubt.
+pub(super) fn code(report: &Report, clauses: Option<&[Judged]>) -> Code {
+    let is = |wanted: fn(&State) -> bool| clauses.unwrap_or_default().iter().any(|one| wanted(&one.state));
     match report.worst() {
         Some(Severity::Fault | Severity::Warning) => Code::Found,
-        _ if !report.unknown.is_empty() => Code::Unknown,
+        _ if is(|state| matches!(state, State::Broken { .. })) => Code::Found,
+        _ if !report.unknown.is_empty() || is(|state| matches!(state, State::Unknown { .. })) => Code::Unknown,
         _ => Code::Ok,
     }
 }
@@ -107,4 +110,25 @@ fn lines(f: &Finding, glyphs: &Glyphs) -> Vec<String> {
     }
     under("evidence", f.evidence.join(", "));
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnose::contract::CLAUSES;
+
+    #[test]
+    fn a_clause_that_is_unknown_ends_as_unknown_and_one_that_is_not_run_does_not() {
+        let report = Report { findings: Vec::new(), passed: Vec::new(), unknown: Vec::new() };
+        let judged = |state| {
+            let first = &CLAUSES[0];
+            Judged { tenant: "tdemo".into(), clause: first.id, by: first.by, says: first.says, state, not_run: None }
+        };
+        let ends = |states: Vec<State>| code(&report, Some(&states.into_iter().map(judged).collect::<Vec<_>>()));
+        let unknown = || State::Unknown { missing: vec!["the NAT rules".to_owned()] };
+        assert_eq!(ends(vec![State::Kept, State::NotRun]), Code::Ok);
+        assert_eq!(ends(vec![State::Kept, unknown()]), Code::Unknown);
+        assert_eq!(ends(vec![unknown(), State::Broken { by: Vec::new() }]), Code::Found);
+        assert_eq!(code(&report, None), Code::Ok);
+    }
 }

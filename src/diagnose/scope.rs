@@ -77,13 +77,16 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// A fault of a node that says whom it reaches is theirs.
+    /// A fault of a node that says whom it reaches is theirs. A machine is of one tenant: where that is named, its number
+    /// and its address, which tell nobody, leave no doubt.
     pub(super) fn finding(&self, finding: &Finding) -> Whose {
         let reached: Vec<Option<Whose>> = finding.affects.iter().map(|who| self.owner(who)).collect();
         if reached.contains(&Some(Whose::Ours)) {
             return Whose::Ours;
         }
-        if !reached.is_empty() && reached.iter().all(|who| *who == Some(Whose::Theirs)) {
+        let theirs = |who: &Option<Whose>| *who == Some(Whose::Theirs);
+        let of_one = finding.subject.kind == "workload" && reached.iter().any(theirs);
+        if of_one || !reached.is_empty() && reached.iter().all(theirs) {
             return Whose::Theirs;
         }
         self.subject(&finding.subject)
@@ -199,12 +202,14 @@ mod tests {
             finding("vm", Subject::new("workload", "tdemo/app"), &[]),
             finding("vm-of-others", Subject::new("workload", "eds-app"), &[]),
             finding("whose", Subject::new("workload", "2040"), &[]),
+            finding("by-address", Subject::new("workload", "10.20.129.10"), &["tdemo", "2040"]),
+            finding("by-address-of-others", Subject::new("workload", "10.20.130.10"), &["eds", "2080", "app01"]),
             finding("name-of-others", Subject::new("name", "app.eds.example"), &[]),
             finding("unheard-of-zone", zone("radio"), &[]),
         ]);
         let (mine, others) = all.about("tdemo");
-        assert_eq!(ids(&mine), ["own", "of-the-node", "of-the-node-for-us", "vnet", "vm", "whose"]);
-        assert_eq!(others, 6);
+        assert_eq!(ids(&mine), ["own", "of-the-node", "of-the-node-for-us", "vnet", "vm", "whose", "by-address"]);
+        assert_eq!(others, 7);
         assert_eq!(mine.passed.iter().map(|p| p.subject.name.as_str()).collect::<Vec<_>>(), ["tdemo"]);
         assert!(mine.unknown.is_empty());
     }

@@ -247,11 +247,14 @@ impl<'f> Words<'f> {
         Self { facts, tenant, index }
     }
 
-    /// Whose something is whose name is a number of the plan: a machine by its VMID, a reverse zone.
+    /// Whose something is whose name is a number of the plan: a machine by its VMID or its address, a reverse zone.
     fn owner(&self, subject: &Subject) -> Option<Whose> {
         let plan = &self.facts.site.as_ref()?.value.numbering;
         let index = match subject.kind {
-            "workload" => plan.index_of_vmid(subject.name.parse().ok()?).map(|(index, _)| index),
+            "workload" => match subject.name.parse::<std::net::Ipv4Addr>() {
+                Ok(address) => plan.index_of_address(address),
+                Err(_) => plan.index_of_vmid(subject.name.parse().ok()?).map(|(index, _)| index),
+            },
             "name" => plan.index_of_reverse_zone(reverse(&subject.name)?),
             _ => None,
         }?;

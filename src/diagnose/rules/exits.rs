@@ -181,6 +181,27 @@ impl<'a> Exit<'a> {
     }
 }
 
+/// The one tenant that is in every one of several `pairs`: the one that differs from the others.
+pub fn in_all<'z>(pairs: &[(&'z str, &'z str)]) -> Option<&'z str> {
+    let (a, b) = *pairs.first()?;
+    let mut common = [a, b].into_iter().filter(|who| pairs.iter().all(|(a, b)| a == who || b == who));
+    match (common.next(), common.next()) {
+        (Some(one), None) => Some(one),
+        _ => None,
+    }
+}
+
+/// Names in a sentence: three at most, then how many more.
+pub fn some_of(names: &[&str]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => (*one).to_owned(),
+        [a, b] => format!("{a} and {b}"),
+        [a, b, c] => format!("{a}, {b} and {c}"),
+        [a, b, c, more @ ..] => format!("{a}, {b}, {c} and {} more", more.len()),
+    }
+}
+
 /// Whether `rule` speaks for all traffic of `net`.
 pub fn covers(rule: &SnatRule, net: &Ipv4Net) -> bool {
     rule.source.is_none_or(|source| source.contains(net)) && !rule.is_narrowed()
