@@ -8,11 +8,15 @@ use serde_json::{Value, json};
 use super::args::Format;
 use super::{Code, Failure, contract, print, verdict};
 use crate::console::theme::Glyphs;
+use crate::console::widgets::format::plural;
 use crate::diagnose::Report;
 use crate::diagnose::contract::{Judged, State};
-use crate::diagnose::finding::{Finding, Severity};
+use crate::diagnose::finding::{Finding, Layer, Severity, Unknown};
 use crate::inventory::Class;
 use crate::text;
+
+/// Most inputs that are told one by one where they are unknown for the same reason.
+const FEW: usize = 3;
 
 /// Prints `report`, and `clauses` of the tenant contract where they were judged, each of them or what they come to. The code
 /// is 1 with a fault or a warning, 3 where something is unknown, a clause too, and nothing was found, else 0.
@@ -69,18 +73,68 @@ fn people(out: &mut dyn Write, report: &Report) -> Result<(), Failure> {
         let text = if glyphs.ascii { text::to_ascii(&text).into_owned() } else { text };
         Ok(writeln!(out, "{}", text.trim_end())?)
     };
+    let mut left: Vec<&Unknown> = report.unknown.iter().collect();
+    let alone = report.findings.iter().filter(|f| f.severity > Severity::Info && f.caused_by.is_none()).count() == 1;
     for f in &report.findings {
         for text in lines(f, glyphs) {
             line(text)?;
         }
+        let (under, others): (Vec<&Unknown>, Vec<&Unknown>) = left.into_iter().partition(|u| hides(f, alone, u));
+        left = others;
+        if !under.is_empty() {
+            line(format!("  {:<11} {}", "unknown", many(&under)))?;
+        }
     }
-    for u in &report.unknown {
-        let why = u.why.as_ref().map(|w| format!(": {w}")).unwrap_or_default();
-        let ids = if u.ids.is_empty() { String::new() } else { format!(" (not judged: {})", u.ids.join(", ")) };
-        line(format!("{} unknown: {}{why}{ids}", glyphs.of(Class::Unknown), u.missing))?;
+    for u in told_apart(&left) {
+        line(format!("{} unknown: {u}", glyphs.of(Class::Unknown)))?;
     }
     let (found, unknown) = (report.findings.len(), report.unknown.len());
     line(format!("{found} found · {} passed · {unknown} unknown", report.passed.len()))
+}
+
+/// Whether `unknown` is unknown for what `finding` says, and is told by a count under it: nobody could ask, or be answered.
+/// Where all of a source is silent, and that is the only cause, it is the reason of every input that gives no other.
+fn hides(finding: &Finding, alone: bool, unknown: &Unknown) -> bool {
+    const SILENT: [&str; 2] = ["source-unreachable", "exit-node-unreachable"];
+    let silent = SILENT.contains(&finding.id);
+    if finding.layer != Layer::Access && !silent {
+        return false;
+    }
+    let own = !unknown.ids.is_empty() && unknown.ids.iter().all(|id| *id == finding.id);
+    let same = unknown.why.as_ref().is_some_and(|why| finding.facts.iter().any(|fact| fact.value == *why));
+    let bare = unknown.why.as_ref().is_none_or(|why| why == "no answer");
+    own || same || silent && alone && bare
+}
+
+/// The first few of `unknown`, and how many more there are.
+fn many(unknown: &[&Unknown]) -> String {
+    let names: Vec<&str> = unknown.iter().map(|u| u.missing.as_str()).collect();
+    let whole = if names.len() > FEW { " (all of them: -o json)" } else { "" };
+    match names.as_slice() {
+        [one] => (*one).to_owned(),
+        names => format!("{}: {}{whole}", plural(names.len(), "input"), text::some_of(names)),
+    }
+}
+
+/// What is unknown, a line each; what has the same reason is one line.
+fn told_apart(unknown: &[&Unknown]) -> Vec<String> {
+    let same = |u: &Unknown| -> Vec<&Unknown> {
+        unknown.iter().copied().filter(|other| u.why.is_some() && other.why == u.why).collect()
+    };
+    let mut out = Vec::new();
+    for u in unknown {
+        let group = same(u);
+        let why = u.why.as_ref().map(|w| format!(": {w}")).unwrap_or_default();
+        if group.len() > FEW {
+            if group.first().is_some_and(|first| first == u) {
+                out.push(format!("{}{why}", many(&group)));
+            }
+            continue;
+        }
+        let ids = if u.ids.is_empty() { String::new() } else { format!(" (not judged: {})", u.ids.join(", ")) };
+        out.push(format!("{}{why}{ids}", u.missing));
+    }
+    out
 }
 
 /// A finding in lines; a consequence is indented under its cause.
@@ -130,5 +184,57 @@ mod tests {
         assert_eq!(ends(vec![State::Kept, unknown()]), Code::Unknown);
         assert_eq!(ends(vec![unknown(), State::Broken { by: Vec::new() }]), Code::Found);
         assert_eq!(code(&report, None), Code::Ok);
+    }
+
+    fn unknown(missing: &str, why: Option<&str>, ids: &[&'static str]) -> Unknown {
+        Unknown { missing: missing.to_owned(), why: why.map(str::to_owned), ids: ids.to_vec() }
+    }
+
+    fn printed(report: &Report) -> String {
+        let mut out = Vec::new();
+        people(&mut out, report).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn what_one_cause_hides_is_counted_under_it() {
+        let finding = |id, layer, subject: &str, fact: &str| {
+            crate::diagnose::finding::Finding {
+                id,
+                severity: Severity::Fault,
+                layer,
+                subject: crate::diagnose::finding::Subject::new("node", subject),
+                affects: Vec::new(),
+                title: format!("{id} of {subject}"),
+                facts: Vec::new(),
+                caused_by: None,
+                not_tested: Vec::new(),
+                next: Vec::new(),
+                evidence: Vec::new(),
+            }
+            .fact("node.answer", subject, fact)
+        };
+        let refused = "ssh: Connection refused";
+        let of_node: Vec<Unknown> =
+            (0..5).map(|n| unknown(&format!("table {n}"), Some(refused), &["vrf-default-missing"])).collect();
+        let mut report = Report { findings: Vec::new(), passed: Vec::new(), unknown: of_node };
+        report.unknown.push(unknown("the forward chain", None, &["forward-policy-drop"]));
+        let once = |text: &str| {
+            text.matches(refused).count() == 1 && text.contains("5 inputs: table 0, table 1, table 2 and 2 more")
+        };
+        let bare = printed(&report);
+        assert!(
+            once(&bare) && bare.contains("? unknown: the forward chain (not judged: forward-policy-drop)"),
+            "{bare}"
+        );
+        report.findings = vec![finding("exit-node-unreachable", Layer::Egress, "hv02", refused)];
+        let under = printed(&report);
+        assert!(under.contains("unknown     6 inputs: table 0") && !under.contains("? unknown"), "{under}");
+        // Beside another cause what gives no reason may be its.
+        report.findings.push(finding("snat-missing", Layer::Egress, "eds", "none"));
+        let beside = printed(&report);
+        assert!(beside.contains("unknown     5 inputs") && beside.contains("? unknown: the forward chain"), "{beside}");
+        report.findings.remove(0);
+        assert!(printed(&report).contains("? unknown: 5 inputs"), "a fault of routes hides nothing");
     }
 }

@@ -481,8 +481,7 @@ mod tests {
     #[test]
     fn what_is_looked_at_on_a_node_that_cannot_be_asked_is_unknown_and_not_unlooked() {
         let mut report = Report { findings: Vec::new(), passed: Vec::new(), unknown: Vec::new() };
-        report.findings =
-            vec![found("exit-node-unreachable", Severity::Fault, Subject::new("node", "hv02"), &["eds"])];
+        report.findings = vec![found("exit-node-unreachable", Severity::Fault, Subject::new("node", "hv02"), &["eds"])];
         report.passed = vec![
             Passed { id: "workload-stopped", subject: zone("eds") },
             Passed { id: "uplink-down", subject: zone("eds") },

@@ -63,6 +63,8 @@ pub struct Clause {
     pub rules: &'static [&'static str],
     /// What those rules do not see.
     pub elsewhere: Option<Elsewhere>,
+    /// Whether those rules judge what was tried there alone: nothing tried is nothing to miss here.
+    pub tried: bool,
 }
 
 /// A part of the contract.
@@ -225,6 +227,9 @@ fn state(clause: &Clause, report: &Report, scope: &Scope<'_>, words: &Words<'_>)
     let looked = looked.map(|passed| whose(&passed.subject, None)).any(|w| matches!(w, Whose::Ours | Whose::Shared));
     if missing.is_empty() && looked {
         return State::Kept;
+    }
+    if missing.is_empty() && clause.tried {
+        return State::NotRun;
     }
     if missing.is_empty() {
         missing.push("nothing that was read speaks of it".to_owned());

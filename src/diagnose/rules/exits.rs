@@ -191,17 +191,6 @@ pub fn in_all<'z>(pairs: &[(&'z str, &'z str)]) -> Option<&'z str> {
     }
 }
 
-/// Names in a sentence: three at most, then how many more.
-pub fn some_of(names: &[&str]) -> String {
-    match names {
-        [] => String::new(),
-        [one] => (*one).to_owned(),
-        [a, b] => format!("{a} and {b}"),
-        [a, b, c] => format!("{a}, {b} and {c}"),
-        [a, b, c, more @ ..] => format!("{a}, {b}, {c} and {} more", more.len()),
-    }
-}
-
 /// Whether `rule` speaks for all traffic of `net`.
 pub fn covers(rule: &SnatRule, net: &Ipv4Net) -> bool {
     rule.source.is_none_or(|source| source.contains(net)) && !rule.is_narrowed()
@@ -213,5 +202,18 @@ pub fn words(rule: &SnatRule) -> String {
     match &rule.out_interface {
         Some(out) => format!("to {to} by {out}"),
         None => format!("to {to}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_tenant_in_all_pairs_is_the_one_that_differs() {
+        assert_eq!(in_all(&[("a", "b"), ("c", "a"), ("a", "d")]), Some("a"));
+        assert_eq!(in_all(&[("a", "b"), ("b", "a")]), None, "two of them");
+        assert_eq!(in_all(&[("a", "b"), ("c", "d")]), None);
+        assert_eq!(in_all(&[]), None);
     }
 }

@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::{Out, Rule};
-use super::super::exits::some_of;
 use super::{respelt, rest_on};
 use crate::backends::{opnsense, proxmox};
 use crate::diagnose::evidence::Api;
 use crate::diagnose::facts::Facts;
 use crate::diagnose::facts::calls::{Call, Failure};
 use crate::diagnose::finding::{Finding, Layer, Severity, Subject};
+use crate::text::some_of;
 
 /// The rule.
 pub static RULE: Rule = Rule {

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::super::exits::{Tenant, exits, in_all, some_of};
+use super::super::exits::{Tenant, exits, in_all};
 use super::super::{Out, Rule};
 use crate::diagnose::facts::Facts;
 use crate::diagnose::finding::{Layer, Severity};
+use crate::text::some_of;
 
 /// The rule.
 pub static RULE: Rule = Rule {

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use super::super::exits::{Exit, Tenant, exits, in_all, some_of};
+use super::super::exits::{Exit, Tenant, exits, in_all};
 use super::super::{Out, Rule};
 use crate::backends::exit_node::model::{Lookup, RouteKind};
 use crate::diagnose::facts::{Facts, Sourced};
 use crate::diagnose::finding::{Finding, Layer, Severity, Subject};
+use crate::text::some_of;
 
 /// The rule.
 pub static RULE: Rule = Rule {

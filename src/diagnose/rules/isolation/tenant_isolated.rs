@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ipnet::IpNet;
 
-use super::super::exits::some_of;
 use super::super::{Out, Rule};
 use crate::backends::exit_node::model::RouteKind;
 use crate::diagnose::facts::{Facts, Sourced};
 use crate::diagnose::finding::{Layer, Severity, Subject};
+use crate::text::some_of;
 
 /// The rule.
 pub static RULE: Rule = Rule {

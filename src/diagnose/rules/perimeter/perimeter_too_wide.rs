@@ -1,5 +1,7 @@
 //! A rule meant for the internet that also reaches what must not be reached.
 
+use std::collections::BTreeSet;
+
 use ipnet::IpNet;
 
 use super::super::names::Names;
@@ -51,11 +53,14 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
         let hollow = if rule.destination.negated { names.hollow(&rule.destination) } else { Vec::new() };
         let title = match hollow.as_slice() {
             [] => format!("{own} is too wide: it also lets {}{more}.", first.words),
-            [alias, ..] => format!("The alias {alias} is empty, and {own} leaves out nothing by it: it also lets {}{more}.", first.words),
+            [alias, ..] => format!(
+                "The alias {alias} is empty, and {own} leaves out nothing by it: it also lets {}{more}.",
+                first.words
+            ),
         };
         let mut finding = out
             .finding(super::subject(rule), title)
-            .affects(reached.iter().map(|(_, net)| net.to_string()))
+            .affects(reached.iter().map(|(_, net)| *net).collect::<BTreeSet<IpNet>>().iter().map(IpNet::to_string))
             .from(rules);
         for alias in &hollow {
             finding = finding.fact("alias.members", alias, "none").next(
