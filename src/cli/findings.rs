@@ -8,14 +8,14 @@ use serde_json::{Value, json};
 use super::args::Format;
 use super::{Code, Failure, contract, print, verdict};
 use crate::console::theme::Glyphs;
-use crate::console::widgets::format::plural;
 use crate::diagnose::Report;
 use crate::diagnose::contract::{Judged, State};
 use crate::diagnose::finding::{Finding, Layer, Severity, Unknown};
+use crate::diagnose::report::{inputs, together};
 use crate::inventory::Class;
 use crate::text;
 
-/// Most inputs that are told one by one where they are unknown for the same reason.
+/// Most inputs that are told by name.
 const FEW: usize = 3;
 
 /// Prints `report`, and `clauses` of the tenant contract where they were judged, each of them or what they come to. The code
@@ -106,35 +106,23 @@ fn hides(finding: &Finding, alone: bool, unknown: &Unknown) -> bool {
     own || same || silent && alone && bare
 }
 
-/// The first few of `unknown`, and how many more there are.
+/// The first few of `unknown`, how many more there are, and where all of them are told.
 fn many(unknown: &[&Unknown]) -> String {
-    let names: Vec<&str> = unknown.iter().map(|u| u.missing.as_str()).collect();
-    let whole = if names.len() > FEW { " (all of them: -o json)" } else { "" };
-    match names.as_slice() {
-        [one] => (*one).to_owned(),
-        names => format!("{}: {}{whole}", plural(names.len(), "input"), text::some_of(names)),
-    }
+    let whole = if unknown.len() > FEW { " (all of them: -o json)" } else { "" };
+    format!("{}{whole}", inputs(unknown))
 }
 
 /// What is unknown, a line each; what has the same reason is one line.
 fn told_apart(unknown: &[&Unknown]) -> Vec<String> {
-    let same = |u: &Unknown| -> Vec<&Unknown> {
-        unknown.iter().copied().filter(|other| u.why.is_some() && other.why == u.why).collect()
+    let line = |group: Vec<&Unknown>| {
+        let why = group.first().and_then(|u| u.why.as_ref()).map(|w| format!(": {w}")).unwrap_or_default();
+        let ids = match group.as_slice() {
+            [one] if !one.ids.is_empty() => format!(" (not judged: {})", one.ids.join(", ")),
+            _ => String::new(),
+        };
+        format!("{}{why}{ids}", many(&group))
     };
-    let mut out = Vec::new();
-    for u in unknown {
-        let group = same(u);
-        let why = u.why.as_ref().map(|w| format!(": {w}")).unwrap_or_default();
-        if group.len() > FEW {
-            if group.first().is_some_and(|first| first == u) {
-                out.push(format!("{}{why}", many(&group)));
-            }
-            continue;
-        }
-        let ids = if u.ids.is_empty() { String::new() } else { format!(" (not judged: {})", u.ids.join(", ")) };
-        out.push(format!("{}{why}{ids}", u.missing));
-    }
-    out
+    together(unknown).into_iter().map(line).collect()
 }
 
 /// A finding in lines; a consequence is indented under its cause.

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Report;
+use super::facts::Facts;
 use super::finding::{Finding, Key, Subject, Unknown};
 use crate::site::names::TenantName;
 
@@ -90,6 +91,39 @@ impl<'a> Scope<'a> {
             return Whose::Theirs;
         }
         self.subject(&finding.subject)
+    }
+}
+
+/// The tenant of a machine that is told by its VMID or its address, by the numbers of the plan.
+fn tenant_of<'f>(facts: &'f Facts, subject: &Subject) -> Option<&'f str> {
+    let plan = &facts.site.as_ref()?.value.numbering;
+    let index = match subject.name.parse() {
+        Ok(address) => plan.index_of_address(address),
+        Err(_) => plan.index_of_vmid(subject.name.parse().ok()?).map(|(index, _)| index),
+    }?;
+    let zones = facts.sdn.zones_in_force()?;
+    let own = zones.value.iter().find(|zone| zone.vrf_vni.and_then(|vni| plan.index_of_vrf_vni(vni)) == Some(index));
+    own.map(|zone| zone.zone.as_str())
+}
+
+impl Report {
+    /// The same with the tenants of machines named: what passed of one is of `TENANT/MACHINE`, and a finding reaches the
+    /// tenant. Legs of a path are judged by it.
+    #[must_use]
+    pub(super) fn with_owners(mut self, facts: &Facts) -> Self {
+        for passed in self.passed.iter_mut().filter(|passed| passed.subject.kind == "workload") {
+            if let Some(tenant) = tenant_of(facts, &passed.subject) {
+                passed.subject = Subject::new("workload", format!("{tenant}/{}", passed.subject.name));
+            }
+        }
+        for finding in self.findings.iter_mut().filter(|finding| finding.subject.kind == "workload") {
+            if let Some(tenant) = tenant_of(facts, &finding.subject)
+                && !finding.affects.iter().any(|who| who == tenant)
+            {
+                finding.affects.push(tenant.to_owned());
+            }
+        }
+        self
     }
 }
 
