@@ -68,7 +68,8 @@ async fn the_first_leg_is_of_the_tenants_own_machines() {
     };
     assert_eq!((first("tdemo").await, first("eds").await), (State::Pass, State::Pass));
     lab.fault_on("workload-down@tdemo").unwrap();
-    assert_eq!((first("tdemo").await, first("eds").await), (State::Fail, State::Pass));
+    // Stopped, which somebody may have meant.
+    assert_eq!((first("tdemo").await, first("eds").await), (State::Weak, State::Pass));
     lab.shutdown().await;
 }
 
