@@ -76,10 +76,7 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
         let finding = whole_key(&of_key, out);
         out.found(finding);
     }
-    for ((api, privilege), refused) in &missing {
-        if one_key && *api == Api::Opnsense {
-            continue;
-        }
+    for ((api, privilege), refused) in missing.iter().filter(|((api, _), _)| !one_key || *api != Api::Opnsense) {
         let places: Vec<&str> = refused.places.iter().copied().collect();
         let mut finding = out
             .finding(
