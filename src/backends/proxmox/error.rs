@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::backends::http::HttpError;
+use crate::backends::http::{HttpError, Outcome};
 
 use super::model::AgentState;
 use super::wire::Unreadable;
@@ -259,6 +259,21 @@ impl Error {
                 )
             }
             other => other.fixed_help().to_owned(),
+        }
+    }
+
+    /// Whether the request can have changed something.
+    #[must_use]
+    pub fn outcome(&self) -> Outcome {
+        match self {
+            Self::Http(error) => error.outcome(),
+            Self::BadToken(_) | Self::BadId { .. } => Outcome::NotSent,
+            // 595: the node that would have done it could not be connected to. From 596 on it may be at work.
+            Self::NodeUnreachable { status, .. } if *status == 595 => Outcome::Answered,
+            Self::NodeUnreachable { .. } | Self::Unreadable { .. } => Outcome::Unknown,
+            Self::Other { status, .. } => Outcome::of_status(*status),
+            Self::NotTheApi { status, .. } => Outcome::of_foreign(*status),
+            _ => Outcome::Answered,
         }
     }
 
