@@ -13,8 +13,8 @@ use std::sync::Arc;
 
 use deevnet_console::lab::perimeter::Release;
 use deevnet_console::lab::sdn::{Kind, Sdn};
-use deevnet_console::lab::state::{Guest, LocalStanza, Node, Object, Role, Storage, Task, Token, World};
-use deevnet_console::lab::{Lab, LabOptions};
+use deevnet_console::lab::state::{Guest, LocalStanza, Node, Object, Reload, Role, Storage, Task, Token, World};
+use deevnet_console::lab::{Lab, LabOptions, Pace};
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
@@ -66,6 +66,8 @@ fn node(name: &str, id: u32) -> Node {
         memory: 34_359_738_368,
         interfaces: interfaces.into_iter().map(object).collect(),
         sdn_version: None,
+        loaded: None,
+        reload: Reload::Right,
         vnet_errors: BTreeMap::new(),
     }
 }
@@ -435,6 +437,8 @@ async fn recorded_reads_are_answered_alike() {
         program: PathBuf::from(env!("CARGO_BIN_EXE_deevnet-console")),
         second_half: false,
         release: Release::default(),
+        writable: false,
+        pace: Pace::Clock,
         dir: None,
     })
     .await

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use deevnet_console::lab::control::{self, Reply};
 use deevnet_console::lab::perimeter::Release;
-use deevnet_console::lab::{Lab, LabOptions};
+use deevnet_console::lab::{Lab, LabOptions, Pace};
 use hickory_proto::rr::RecordType;
 use jiff::Timestamp;
 use lab_client::{NOW, soa, texts, try_ask};
@@ -26,6 +26,8 @@ fn options(tenants: Option<u32>, workloads: Option<u32>, faults: &[&str]) -> Lab
         program: PathBuf::from(env!("CARGO_BIN_EXE_deevnet-console")),
         second_half: true,
         release: Release::default(),
+        writable: false,
+        pace: Pace::Clock,
         dir: None,
     }
 }
