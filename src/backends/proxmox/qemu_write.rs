@@ -169,14 +169,21 @@ impl Client {
         self.change(permit, call.set_flag("forceStop", force.then_some(true))).await?.upid()
     }
 
-    /// Pulls the plug, also on a guest that is being asked to shut down. A stopped VM is no error.
+    /// Pulls the plug. A stopped VM is no error. While the guest is being asked to shut down the VM is busy, unless
+    /// `overrule_shutdown` ends that first.
     ///
     /// # Errors
     /// Any [`Error`].
-    pub async fn vm_stop(&self, permit: &Permit, node: &NodeName, vmid: Vmid) -> Result<Upid, Error> {
+    pub async fn vm_stop(
+        &self,
+        permit: &Permit,
+        node: &NodeName,
+        vmid: Vmid,
+        overrule_shutdown: bool,
+    ) -> Result<Upid, Error> {
         let id = vmid.to_string();
-        let call = of(&endpoints::VM_STOP, node, &id).set_flag("overrule-shutdown", Some(true));
-        self.change(permit, call).await?.upid()
+        let call = of(&endpoints::VM_STOP, node, &id);
+        self.change(permit, call.set_flag("overrule-shutdown", overrule_shutdown.then_some(true))).await?.upid()
     }
 
     /// Shuts the guest down and starts it again: settings that wait come into force.
