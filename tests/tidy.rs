@@ -16,7 +16,10 @@ const MAY_USE: [(&str, &[&str]); 11] = [
     ("console", &["provision", "diagnose", "inventory", "backends", "site", "terminal", "text"]),
     ("runtime", &["console", "provision", "diagnose", "inventory", "terminal", "text"]),
     ("lab", &[]),
-    ("cli", &["console", "provision", "diagnose", "inventory", "runtime", "lab", "backends", "site", "terminal", "text"]),
+    (
+        "cli",
+        &["console", "provision", "diagnose", "inventory", "runtime", "lab", "backends", "site", "terminal", "text"],
+    ),
 ];
 
 /// No source file is longer.

@@ -6,8 +6,8 @@ use super::Scope::{Node, Tenant};
 use super::table::first_vnet;
 use super::{Spec, outside, way_out};
 use crate::lab::build::task;
-use crate::lab::pve::NO_TOOLS;
 use crate::lab::object;
+use crate::lab::pve::NO_TOOLS;
 use crate::lab::sdn::Kind;
 use crate::lab::state::{Guest, Reload, World};
 

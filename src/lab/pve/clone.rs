@@ -78,7 +78,9 @@ pub(super) fn clone(call: &Call<'_>, source: Target<'_>) -> Done {
 fn trouble(world: &World, vmid: u32, full: bool) -> Option<String> {
     let disk = format!("vm-{vmid}-disk-0");
     if world.writing.storage_full && full {
-        return Some(format!("lvcreate 'pve/{disk}' error:   Cannot create new thin volume, free space in thin pool pve/data reached threshold."));
+        return Some(format!(
+            "lvcreate 'pve/{disk}' error:   Cannot create new thin volume, free space in thin pool pve/data reached threshold."
+        ));
     }
     let copy = format!("/usr/bin/qemu-img convert -p -n -f raw -O raw /dev/pve/{disk}");
     world.writing.clone_fails.then(|| format!("copy failed: command '{copy}' failed: exit code 1"))
@@ -115,10 +117,9 @@ fn copy(call: &Call<'_>, source: &Guest, node: &str, vmid: u32, (full, storage):
     for key in ["template", "lock", "description", "snapshots"] {
         config.shift_remove(key);
     }
-    let name = call.param("name").map_or_else(
-        || format!("Copy-of-VM-{}", source.text("name").unwrap_or_default()),
-        str::to_owned,
-    );
+    let name = call
+        .param("name")
+        .map_or_else(|| format!("Copy-of-VM-{}", source.text("name").unwrap_or_default()), str::to_owned);
     insert(&mut config, "name", json!(name));
     if let Some(description) = call.param("description") {
         insert(&mut config, "description", json!(description));
@@ -140,8 +141,9 @@ fn copy(call: &Call<'_>, source: &Guest, node: &str, vmid: u32, (full, storage):
     // The other fields of smbios1 are kept (§10).
     let smbios = source.text("smbios1").unwrap_or_default();
     let kept = smbios.split(',').filter(|part| !part.is_empty() && !part.starts_with("uuid="));
-    let parts: Vec<String> =
-        std::iter::once(format!("uuid={}", uuid(world, &format!("{seed} smbios")))).chain(kept.map(str::to_owned)).collect();
+    let parts: Vec<String> = std::iter::once(format!("uuid={}", uuid(world, &format!("{seed} smbios"))))
+        .chain(kept.map(str::to_owned))
+        .collect();
     insert(&mut config, "smbios1", json!(parts.join(",")));
     insert(&mut config, "vmgenid", json!(uuid(world, &format!("{seed} genid"))));
     let pool = call.param("pool").map(str::to_owned);

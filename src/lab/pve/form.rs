@@ -120,7 +120,8 @@ fn sdn_id(value: &str, most: usize, more: &[u8]) -> Result<(), String> {
         return Err(format!("value may only be {most} characters long"));
     }
     let bytes = value.as_bytes();
-    let ends = bytes.first().is_some_and(u8::is_ascii_alphabetic) && bytes.last().is_some_and(u8::is_ascii_alphanumeric);
+    let ends =
+        bytes.first().is_some_and(u8::is_ascii_alphabetic) && bytes.last().is_some_and(u8::is_ascii_alphanumeric);
     let inner = bytes.iter().all(|byte| byte.is_ascii_alphanumeric() || more.contains(byte));
     if bytes.len() >= 2 && ends && inner { Ok(()) } else { Err(PATTERN.to_owned()) }
 }

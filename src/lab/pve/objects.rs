@@ -228,13 +228,15 @@ fn evpn_zone(call: &Call<'_>, zone: &str, action: &str) -> Result<(), Answer> {
         match kind.as_deref() {
             None => return Err(Answer::failed(&format!("{action}: controller {controller} don't exist {at} 354."))),
             Some("evpn") => {}
-            Some(_) => return Err(Answer::failed(&format!("{action}: controller {controller} is not a evpn type {at} 356."))),
+            Some(_) => {
+                return Err(Answer::failed(&format!("{action}: controller {controller} is not a evpn type {at} 356.")));
+            }
         }
     }
     let Some(vni) = call.param("vrf-vxlan") else { return Ok(()) };
-    let same = tree.of(Kind::Zone).find(|(id, _)| {
-        *id != zone && tree.text(Kind::Zone, id, "vrf-vxlan").as_deref() == Some(vni)
-    });
+    let same = tree
+        .of(Kind::Zone)
+        .find(|(id, _)| *id != zone && tree.text(Kind::Zone, id, "vrf-vxlan").as_deref() == Some(vni));
     same.map_or(Ok(()), |(id, _)| {
         Err(Answer::failed(&format!("{action}: vrf-vxlan {vni} is already declared in {id} {at} 368.")))
     })
@@ -265,11 +267,7 @@ fn create_controller(call: &Call<'_>) -> Done {
 fn create_vnet(call: &Call<'_>) -> Done {
     let zone = call.param("zone").unwrap_or_default();
     need(call, &format!("/sdn/zones/{zone}"), "SDN.Allocate")?;
-    let own = [
-        ("type", Rule::Word(&["vnet"]), false),
-        ("vnet", Rule::Own(form::zone_id), true),
-        ("zone", TEXT, true),
-    ];
+    let own = [("type", Rule::Word(&["vnet"]), false), ("vnet", Rule::Own(form::zone_id), true), ("zone", TEXT, true)];
     form::check(call, &[&own, VNET].concat())?;
     let vnet = call.param("vnet").unwrap_or_default();
     let action = "create sdn vnet object failed";
@@ -294,9 +292,8 @@ fn vnet_holds(call: &Call<'_>, vnet: &str, zone: &str, tag: Option<String>, acti
         return Err(flat(action, "vlan-aware", "vlan aware vnets are not supported in this zone"));
     }
     let Some(tag) = tag else { return Err(flat(action, "tag", "missing vxlan tag")) };
-    let tunnel = |zone: &str| {
-        tree.text(Kind::Zone, zone, "type").is_some_and(|kind| matches!(kind.as_str(), "evpn" | "vxlan"))
-    };
+    let tunnel =
+        |zone: &str| tree.text(Kind::Zone, zone, "type").is_some_and(|kind| matches!(kind.as_str(), "evpn" | "vxlan"));
     for (other, _) in tree.of(Kind::Vnet).filter(|(other, _)| *other != vnet) {
         let its = tree.text(Kind::Vnet, other, "zone").unwrap_or_default();
         if tunnel(&its) && tree.text(Kind::Vnet, other, "tag").as_deref() == Some(tag.as_str()) {
@@ -313,11 +310,8 @@ fn create_subnet(call: &Call<'_>, vnet: &str) -> Done {
         return Err(Answer::failed(&format!("sdn vnet '{vnet}' does not exist")));
     };
     need(call, &format!("/sdn/zones/{zone}/{vnet}"), "SDN.Allocate")?;
-    let own = [
-        ("type", Rule::Word(&["subnet"]), true),
-        ("subnet", Rule::Own(form::network), true),
-        ("vnet", TEXT, false),
-    ];
+    let own =
+        [("type", Rule::Word(&["subnet"]), true), ("subnet", Rule::Own(form::network), true), ("vnet", TEXT, false)];
     form::check(call, &[&own, SUBNET].concat())?;
     let cidr = call.param("subnet").unwrap_or_default();
     let action = "create sdn subnet object failed";
@@ -344,7 +338,8 @@ fn gateway_inside(call: &Call<'_>, cidr: &str, action: &str) -> Result<(), Answe
 fn update(call: &Call<'_>, place: &Place<'_>) -> Done {
     place.enter(call)?;
     let own = [("zone", TEXT, false), ("controller", TEXT, false), ("subnet", TEXT, false), ("vnet", TEXT, false)];
-    let own: Vec<Parameter> = own.into_iter().filter(|(name, ..)| *name == place.word || place.vnet.is_some() && *name == "vnet").collect();
+    let own: Vec<Parameter> =
+        own.into_iter().filter(|(name, ..)| *name == place.word || place.vnet.is_some() && *name == "vnet").collect();
     form::check(call, &[place.options, &own, &[DELETE, DIGEST]].concat())?;
     let action = place.action("update");
     guard(call, &action, false)?;

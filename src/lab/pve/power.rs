@@ -65,12 +65,13 @@ fn obstacle(world: &World, guest: &Guest) -> Option<String> {
     if guest.start_fails {
         return Some("kvm: -device virtio-net-pci: failed to initialise".to_owned());
     }
-    let bridges = guest.config.keys().filter(|key| key.starts_with("net")).filter_map(|key| guest.property(key, "bridge"));
+    let bridges =
+        guest.config.keys().filter(|key| key.starts_with("net")).filter_map(|key| guest.property(key, "bridge"));
     let loaded = world.loaded(&guest.node);
     let there = |bridge: &str| {
-        let own = world.node(&guest.node).is_some_and(|node| {
-            node.interfaces.iter().any(|row| row.get("iface").is_some_and(|name| name == bridge))
-        });
+        let own = world
+            .node(&guest.node)
+            .is_some_and(|node| node.interfaces.iter().any(|row| row.get("iface").is_some_and(|name| name == bridge)));
         own || loaded.get(Kind::Vnet, bridge).is_some() && !missing(world, guest, bridge)
     };
     let gone = bridges.into_iter().find(|bridge| !there(bridge))?;

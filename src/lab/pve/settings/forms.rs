@@ -3,9 +3,8 @@
 use crate::lab::pve::form::{PATTERN, UNKNOWN, format, mac};
 
 /// Options of a card.
-const CARD: &[&str] = &[
-    "bridge", "firewall", "host-tunnel", "link_down", "macaddr", "model", "mtu", "queues", "rate", "tag", "trunks",
-];
+const CARD: &[&str] =
+    &["bridge", "firewall", "host-tunnel", "link_down", "macaddr", "model", "mtu", "queues", "rate", "tag", "trunks"];
 /// Models of cards, which may carry the address.
 const MODELS: &[&str] = &["virtio", "e1000", "e1000e", "rtl8139", "vmxnet3"];
 /// Fields of `smbios1`.
@@ -45,8 +44,12 @@ pub(super) fn with_mac(value: &str, bits: u64) -> String {
     let own = pairs(value).find(|(key, _)| *key == "macaddr").map_or(made, |(_, mac)| mac.to_owned());
     match first.strip_prefix("model=").unwrap_or(first) {
         model if MODELS.contains(&model) => {
-            let rest: Vec<&str> = rest.split(',').filter(|part| !part.is_empty() && !part.starts_with("macaddr=")).collect();
-            std::iter::once(format!("{model}={own}")).chain(rest.into_iter().map(str::to_owned)).collect::<Vec<_>>().join(",")
+            let rest: Vec<&str> =
+                rest.split(',').filter(|part| !part.is_empty() && !part.starts_with("macaddr=")).collect();
+            std::iter::once(format!("{model}={own}"))
+                .chain(rest.into_iter().map(str::to_owned))
+                .collect::<Vec<_>>()
+                .join(",")
         }
         _ => value.to_owned(),
     }
@@ -63,7 +66,9 @@ pub(super) fn ipconfig(name: &str, value: &str) -> Result<(), String> {
     let mut wrong = Vec::new();
     for (key, text) in pairs(value) {
         let error = match key {
-            "ip" => (!(matches!(text, "dhcp" | "manual") || net(text, false))).then(|| form("ipv4 network configuration")),
+            "ip" => {
+                (!(matches!(text, "dhcp" | "manual") || net(text, false))).then(|| form("ipv4 network configuration"))
+            }
             "ip6" => (!(matches!(text, "dhcp" | "manual" | "auto") || net(text, true)))
                 .then(|| form("ipv6 network configuration")),
             "gw" => (!host(text, false)).then(|| form("IPv4 address")),
@@ -95,13 +100,17 @@ pub(super) fn smbios(name: &str, value: &str) -> Result<(), String> {
         groups == [8, 4, 4, 4, 12] && text.bytes().all(|byte| byte == b'-' || byte.is_ascii_hexdigit())
     };
     let wrong: Vec<(String, String)> = pairs(value)
-        .filter_map(|(key, text)| match key {
-            "base64" => (!matches!(text, "0" | "1")).then(|| format!("type check ('boolean') failed - got '{text}'")),
-            "uuid" => (!uuid(text)).then(|| PATTERN.to_owned()),
-            _ if SMBIOS.contains(&key) => (!letters(text)).then(|| PATTERN.to_owned()),
-            _ => Some(UNKNOWN.to_owned()),
-        }
-        .map(|error| (key.to_owned(), error)))
+        .filter_map(|(key, text)| {
+            match key {
+                "base64" => {
+                    (!matches!(text, "0" | "1")).then(|| format!("type check ('boolean') failed - got '{text}'"))
+                }
+                "uuid" => (!uuid(text)).then(|| PATTERN.to_owned()),
+                _ if SMBIOS.contains(&key) => (!letters(text)).then(|| PATTERN.to_owned()),
+                _ => Some(UNKNOWN.to_owned()),
+            }
+            .map(|error| (key.to_owned(), error))
+        })
         .collect();
     parts(name, &wrong)
 }
