@@ -253,7 +253,7 @@ async fn http_behaves_like_the_real_server() {
         let reason = answer.extensions().get::<ReasonPhrase>().expect("a reason phrase of its own");
         String::from_utf8(reason.as_bytes().to_vec()).unwrap()
     };
-    let missing = client.send("/cluster/sdn/zones/nosuch").await.unwrap();
+    let missing = client.send("/cluster/sdn/controllers/nosuch").await.unwrap();
     assert_eq!((missing.status().as_u16(), reason(&missing).as_str()), (500, "sdn 'nosuch' does not exist"));
     assert_eq!(missing.headers()["connection"], "close");
     let offline = client.send("/nodes/dv02hyp001p01/status").await.unwrap();

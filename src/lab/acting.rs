@@ -54,17 +54,17 @@ impl Shifting {
     /// Does what is due at `now` (milliseconds since the epoch).
     pub(super) fn settle(&mut self, now: i64) {
         while self.pace == Pace::Clock && self.agenda.first().is_some_and(|(due, _)| *due <= now) {
-            self.next();
+            self.next(now);
         }
     }
 
-    /// Does the next thing on the agenda, at its time; false when there is none.
-    pub(super) fn next(&mut self) -> bool {
+    /// Does the next thing on the agenda, at its time or at `now` where that comes first; false when there is none.
+    pub(super) fn next(&mut self, now: i64) -> bool {
         if self.agenda.is_empty() {
             return false;
         }
         let (due, deed) = self.agenda.remove(0);
-        self.perform(&[deed], due.div_euclid(1000));
+        self.perform(&[deed], due.min(now).div_euclid(1000));
         true
     }
 
@@ -79,7 +79,7 @@ impl Shifting {
             let place = self.agenda.partition_point(|(other, _)| *other <= due);
             self.agenda.insert(place, (due, deed));
         }
-        while self.pace == Pace::Instant && self.next() {}
+        while self.pace == Pace::Instant && self.next(now) {}
     }
 
     fn perform(&mut self, deeds: &[Deed], now: i64) {

@@ -437,7 +437,8 @@ impl Lab {
     /// Does the next thing that was to happen later, whatever the time; false when there is none.
     #[must_use]
     pub fn step(&self) -> bool {
-        self.shared.state().next()
+        let now = self.shared.now_ms();
+        self.shared.state().next(now)
     }
 
     /// The world as it is served now.
