@@ -11,6 +11,8 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use deevnet_console::backends::http::Limits;
@@ -22,9 +24,10 @@ use deevnet_console::backends::proxmox::{
     NewVnet, NewZone, Pace, Resize, SshKeys, TaskEnd, TaskFilter, TaskSource, TaskStep, Upid, View, VmSettings,
     VnetChange, Waiting,
 };
-use deevnet_console::lab::{Lab, LabOptions, Pace as LabPace};
+use deevnet_console::lab::{Lab, LabOptions};
 use deevnet_console::site::Site;
 use deevnet_console::site::secret::Secret;
+use jiff::Timestamp;
 
 /// A tenant that the lab does not have.
 const NAME: &str = "rtrip";
@@ -35,26 +38,34 @@ struct Bench {
     node: NodeName,
     controller: String,
     permit: Permit,
+    /// Milliseconds since the epoch, by the lab's clock.
+    now: Arc<AtomicI64>,
 }
 
 async fn bench() -> Bench {
-    let clock = deevnet_console::runtime::clock::system();
+    let now = Arc::new(AtomicI64::new(1_795_950_000_000));
+    let clock = Arc::clone(&now);
+    let clock = Arc::new(move || Timestamp::from_millisecond(clock.load(Ordering::SeqCst)).unwrap());
     let options = LabOptions::new(clock, PathBuf::from(env!("CARGO_BIN_EXE_deevnet-console")));
-    let lab = Lab::start(LabOptions { writable: true, second_half: false, pace: LabPace::Instant, ..options });
+    let lab = Lab::start(LabOptions { writable: true, second_half: false, ..options });
     let lab = lab.await.unwrap();
     let site = Site::parse(&lab.site_toml(), &lab.dir().join("site.toml")).unwrap();
     let token = site.proxmox.token.read().await.unwrap();
     let client = Client::new(&site.proxmox, token.expose().to_owned().into(), Limits::default()).unwrap();
     let node = site.proxmox.node.parse().unwrap();
-    Bench { lab, client, node, controller: site.proxmox.controller.clone(), permit: Permit::grant("plan-1") }
+    Bench { lab, client, node, controller: site.proxmox.controller.clone(), permit: Permit::grant("plan-1"), now }
 }
 
 impl Bench {
-    /// How a task ends.
+    /// How a task ends. Every pause moves the lab's clock.
     async fn end(&self, upid: &Upid) -> TaskEnd {
         let second = Duration::from_secs(1);
         let pace = Pace { first: second, longest: second, total: 60 * second };
-        match self.client.task_wait(upid, pace, |_| tokio::task::yield_now()).await.unwrap() {
+        let pause = |length: Duration| {
+            self.now.fetch_add(i64::try_from(length.as_millis()).unwrap(), Ordering::SeqCst);
+            std::future::ready(())
+        };
+        match self.client.task_wait(upid, pace, pause).await.unwrap() {
             TaskStep::Ended(end) => end,
             other => panic!("{upid}: {other:?}"),
         }
