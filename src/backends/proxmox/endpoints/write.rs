@@ -186,7 +186,7 @@ const BY_SETTING: &[Also] = &[
     also("/sdn/zones/{zone}/{vnet}", &["SDN.Use"], &["net[n]"]),
     also(
         "/vms/{vmid}",
-        &["VM.Config.Cloudinit", "VM.Config.Network"],
+        &["VM.Config.Cloudinit"],
         &["ipconfig[n]", "nameserver", "searchdomain", "ciuser", "ciupgrade", "sshkeys"],
     ),
     also("/vms/{vmid}", &["VM.Config.HWType"], &["smbios1"]),
