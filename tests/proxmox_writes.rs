@@ -50,7 +50,7 @@ fn lock_token() -> LockToken {
 /// A server that gives these answers one after the other, and its client.
 async fn answering(answers: impl IntoIterator<Item = Canned>) -> (Server, Client) {
     let queue = Arc::new(Mutex::new(answers.into_iter().collect::<VecDeque<_>>()));
-    let server = Server::start(move |_: &Seen| queue.lock().unwrap().pop_front().expect("one more request")).await;
+    let server = Server::start(move |_: &Seen| queue.lock().unwrap().pop_front().unwrap()).await;
     let client = Client::new(&site(&server.origin, Trust::Plaintext), token(), Limits::default()).unwrap();
     (server, client)
 }
@@ -135,7 +135,11 @@ async fn a_task_is_waited_for_no_longer_than_asked() {
 
     let (server, client) = answering([running(), away, running(), ended]).await;
     let mut paused = Vec::new();
-    let step = client.task_wait(&upid, pace, |length| std::future::ready(paused.push(length))).await.unwrap();
+    let note = |length| {
+        paused.push(length);
+        std::future::ready(())
+    };
+    let step = client.task_wait(&upid, pace, note).await.unwrap();
     assert!(
         matches!(&step, TaskStep::Ended(TaskEnd::Failed { kind: Some(Error::VmLocked { lock }), .. }) if lock == "clone"),
         "{step:?}"
