@@ -1,6 +1,6 @@
 //! Each fault of changing something, seen in what a change comes to; and which of them a change ends.
 
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "helpers of tests, which should stop")]
+#![expect(clippy::unwrap_used, reason = "helpers of tests, which should stop")]
 
 mod writes_common;
 

@@ -102,7 +102,7 @@ impl Site {
     }
 
     pub async fn send(&self, method: &str, path: &str, parameters: &[(&str, &str)]) -> Answer {
-        self.try_send(method, path, parameters).await.unwrap_or_else(|| panic!("{method} {path}: no answer"))
+        self.try_send(method, path, parameters).await.unwrap()
     }
 
     pub async fn get(&self, path: &str) -> Value {
