@@ -91,7 +91,24 @@ const FILES: &[&str] = &[
 ];
 
 /// Faults that nothing shows to a reader, and why.
-const UNSEEN: &[(&str, &str)] = &[("sdn-locked", "Proxmox shows no reader who holds the SDN lock")];
+const UNSEEN: &[(&str, &str)] = &[
+    ("sdn-locked", "Proxmox shows no reader who holds the SDN lock"),
+    ("sdn-busy", WRITING),
+    ("apply-misses-node", WRITING),
+    ("reload-fails", WRITING),
+    ("clone-fails", WRITING),
+    ("storage-full", WRITING),
+    ("start-fails", WRITING),
+    ("shutdown-ignored", WRITING),
+    ("answer-lost", WRITING),
+    ("answer-late", WRITING),
+    ("answer-500", WRITING),
+    ("answer-596", WRITING),
+    ("answer-599", WRITING),
+];
+
+/// Why most faults of changing something are not heard of.
+const WRITING: &str = "it shows when something is changed: tests/lab_writing_faults.rs";
 
 /// Everything that was heard, by what was asked.
 type Heard = BTreeMap<String, String>;

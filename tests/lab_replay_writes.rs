@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use deevnet_console::lab::state::Reload;
+use deevnet_console::lab::writing::Reload;
 use deevnet_console::lab::{Lab, Pace};
 use jiff::Timestamp;
 use replay_common::{NOW, compared, hear, membership, recordings, request, start};

@@ -11,9 +11,8 @@ use super::object;
 use super::perimeter::{self, Perimeter, Release};
 use super::registry::{self, Registry};
 use super::sdn::{Kind, Sdn};
-use super::state::{
-    ApiHealth, ExitNode, FrrUnit, Guest, Node, Object, Reach, Reload, Role, Storage, Task, Token, World, Writing, mix,
-};
+use super::state::{ApiHealth, ExitNode, FrrUnit, Guest, Node, Object, Reach, Role, Storage, Task, Token, World, mix};
+use super::writing::{Reload, Writing};
 
 /// Node that carries tenants.
 pub const EXIT_NODE: &str = "dv02hyp002p02";

@@ -23,7 +23,8 @@ use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 
 use super::pve::{self, Body};
-use super::state::{ApiHealth, World, WrittenAnswer};
+use super::state::{ApiHealth, World};
+use super::writing::WrittenAnswer;
 use super::{Shared, boot, moment, opnsense, pdns, registry};
 
 /// An idle connection lives this long.

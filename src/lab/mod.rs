@@ -27,6 +27,7 @@ mod site_file;
 pub mod state;
 pub mod tool;
 mod trust;
+pub mod writing;
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};

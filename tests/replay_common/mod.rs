@@ -10,7 +10,8 @@ use std::sync::Arc;
 
 use deevnet_console::lab::perimeter::Release;
 use deevnet_console::lab::sdn::Sdn;
-use deevnet_console::lab::state::{Guest, LocalStanza, Node, Object, Reload, Role, Storage, Token, World};
+use deevnet_console::lab::state::{Guest, LocalStanza, Node, Object, Role, Storage, Token, World};
+use deevnet_console::lab::writing::Reload;
 use deevnet_console::lab::{Clock, Lab, LabOptions, Pace};
 use jiff::Timestamp;
 use serde_json::{Value, json};

@@ -9,7 +9,8 @@ use crate::lab::build::task;
 use crate::lab::object;
 use crate::lab::pve::NO_TOOLS;
 use crate::lab::sdn::Kind;
-use crate::lab::state::{Guest, Reload, World};
+use crate::lab::state::{Guest, World};
+use crate::lab::writing::Reload;
 
 /// Faults of the fabric and of workloads.
 pub(super) const SPECS: &[Spec] = &[

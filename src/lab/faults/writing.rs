@@ -11,7 +11,8 @@ use super::fabric::first_guest;
 use super::table::first_vnet;
 use crate::lab::object;
 use crate::lab::sdn::Kind;
-use crate::lab::state::{Reload, World, WrittenAnswer};
+use crate::lab::state::World;
+use crate::lab::writing::{Reload, WrittenAnswer};
 
 /// Milliseconds that a late answer takes: longer than the API's own patience with a node (facts/proxmox.md §1).
 const LATE: u64 = 45_000;

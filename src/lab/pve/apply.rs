@@ -12,7 +12,8 @@ use super::{Answer, Call, Done};
 use crate::lab::acting::Act;
 use crate::lab::node::vrf_tables;
 use crate::lab::sdn::{Kind, Tree};
-use crate::lab::state::{LocalStanza, Reload, World};
+use crate::lab::state::{LocalStanza, World};
+use crate::lab::writing::Reload;
 
 /// What a reload says on a node that lacks FRR's tools.
 pub const NO_TOOLS: &str = "WARN: reloading frr configuration failed: missing /usr/lib/frr/frr-reload.py. Please install \

@@ -16,6 +16,21 @@ use crate::lab::state::{Guest, World};
 const TIMEOUT: Parameter = ("timeout", Rule::Int(0, i64::MAX), false);
 const SKIPLOCK: Parameter = ("skiplock", Rule::Bool, false);
 
+/// Parameters of a start; most are for a machine that comes from another node.
+const START: &[Parameter] = &[
+    TIMEOUT,
+    SKIPLOCK,
+    ("force-cpu", TEXT, false),
+    ("machine", TEXT, false),
+    ("migratedfrom", TEXT, false),
+    ("migration_network", TEXT, false),
+    ("migration_type", TEXT, false),
+    ("nets-host-mtu", TEXT, false),
+    ("stateuri", TEXT, false),
+    ("targetstorage", TEXT, false),
+    ("with-conntrack-state", Rule::Bool, false),
+];
+
 /// Begins a task on a machine whose configuration may be missing or locked: both show in the task alone.
 fn begin<'w>(call: &Call<'w>, target: Target<'_>, kind: &str) -> (Act, Job, Option<&'w Guest>) {
     let mut act = Act::default();
@@ -36,7 +51,7 @@ fn done(act: Act, job: &Job) -> Done {
 /// `POST status/start`.
 pub(super) fn start(call: &Call<'_>, target: Target<'_>) -> Done {
     target.enter(call, "VM.PowerMgmt")?;
-    form::check(call, &[TIMEOUT, SKIPLOCK, ("machine", TEXT, false), ("force-cpu", TEXT, false)])?;
+    form::check(call, START)?;
     quorum(call)?;
     let (mut act, job, guest) = begin(call, target, "qmstart");
     let Some(guest) = guest else { return done(act, &job) };
@@ -127,7 +142,7 @@ fn address(guest: &Guest, vmid: u32) -> Option<(Ipv4Addr, u8)> {
 pub(super) fn stop(call: &Call<'_>, target: Target<'_>) -> Done {
     target.enter(call, "VM.PowerMgmt")?;
     let more = ["keepActive", "overrule-shutdown"].map(|name| (name, Rule::Bool, false));
-    form::check(call, &[&[TIMEOUT, SKIPLOCK], &more[..]].concat())?;
+    form::check(call, &[&[TIMEOUT, SKIPLOCK, ("migratedfrom", TEXT, false)], &more[..]].concat())?;
     let (mut act, job, guest) = begin(call, target, "qmstop");
     if guest.is_some() {
         off(&mut act, &job, target.number, ms::POWER);

@@ -54,15 +54,56 @@ const OPTIONS: &[(&str, Rule, &str)] = &[
     ("vmgenid", TEXT, "HWType"),
 ];
 
+/// Options that the lab stores and makes nothing of.
+const OTHERS: &[&str] = &[
+    "affinity",
+    "allow-ksm",
+    "amd-sev",
+    "arch",
+    "args",
+    "audio0",
+    "bootdisk",
+    "cdrom",
+    "cicustom",
+    "efidisk0",
+    "freeze",
+    "hookscript",
+    "hugepages",
+    "intel-tdx",
+    "ivshmem",
+    "keephugepages",
+    "keyboard",
+    "localtime",
+    "lock",
+    "migrate_downtime",
+    "migrate_speed",
+    "reboot",
+    "shares",
+    "smp",
+    "spice_enhancements",
+    "startdate",
+    "tdf",
+    "template",
+    "tpmstate0",
+    "vmstatestorage",
+    "watchdog",
+];
+
 /// Options with a number behind their name.
 const NUMBERED: &[(&str, Rule, &str)] = &[
+    ("hostpci", TEXT, "HWType"),
     ("ide", TEXT, "Disk"),
     ("ipconfig", Rule::Named(forms::ipconfig), "Cloudinit"),
     ("net", Rule::Named(forms::net), "Network"),
+    ("numa", TEXT, "CPU"),
+    ("parallel", TEXT, "HWType"),
     ("sata", TEXT, "Disk"),
     ("scsi", TEXT, "Disk"),
     ("serial", TEXT, "HWType"),
+    ("unused", TEXT, "Disk"),
+    ("usb", TEXT, "HWType"),
     ("virtio", TEXT, "Disk"),
+    ("virtiofs", TEXT, "Options"),
 ];
 
 /// Parameters that are no options.
@@ -85,7 +126,8 @@ const ANY: &str = "VM.Config.Disk|VM.Config.CDROM|VM.Config.CPU|VM.Config.Memory
 fn option(name: &str) -> Option<(Rule, &'static str)> {
     let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
     let numbered = NUMBERED.iter().find(|(key, ..)| *key == stem && stem.len() < name.len());
-    OPTIONS.iter().find(|(key, ..)| *key == name).or(numbered).map(|(_, rule, right)| (*rule, *right))
+    let known = OPTIONS.iter().find(|(key, ..)| *key == name).or(numbered).map(|(_, rule, right)| (*rule, *right));
+    known.or_else(|| OTHERS.contains(&name).then_some((TEXT, "HWType")))
 }
 
 /// A change of a configuration that has been looked at.

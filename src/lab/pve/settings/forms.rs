@@ -126,7 +126,7 @@ pub(super) fn are_keys(text: &str) -> bool {
     let kind = |word: &str| ["ssh-", "ecdsa-sha2-", "sk-ssh-", "sk-ecdsa-"].iter().any(|start| word.starts_with(start));
     let key = |line: &str| {
         let words: Vec<&str> = line.split_whitespace().collect();
-        words.windows(2).any(|pair| kind(pair[0]) && pair[1].starts_with("AAAA"))
+        words.iter().zip(words.iter().skip(1)).any(|(name, body)| kind(name) && body.starts_with("AAAA"))
     };
     text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')).all(key)
 }
