@@ -106,11 +106,13 @@ impl Client {
     pub async fn vm_smbios(&self, node: &NodeName, vmid: Vmid) -> Result<SmbiosRead, Error> {
         let id = vmid.to_string();
         let answer = self.call_unheard(of(&endpoints::VM_CONFIG, node, &id)).await?;
+        let digest = answer.decode(|data| {
+            let row = Row::new(data, "data")?;
+            row.need_text("digest")?.parse().map_err(|_| row.fault("digest", "is not a digest"))
+        })?;
         let data = answer.data();
-        let digest = answer.decode(|data| Row::new(data, "data")?.text("digest"))?;
         let text = data.get("smbios1").and_then(serde_json::Value::as_str);
-        let smbios = text.map(Smbios::parse).transpose()?.unwrap_or_default();
-        Ok(SmbiosRead { smbios, digest: digest.map(|text| text.parse()).transpose()? })
+        Ok(SmbiosRead { smbios: text.map(Smbios::parse).transpose()?.unwrap_or_default(), digest })
     }
 
     /// Puts `serial` into `smbios1` and leaves everything else in it as it is; `None` takes it out. Refused when the
@@ -128,7 +130,7 @@ impl Client {
     ) -> Result<(), Error> {
         let SmbiosRead { mut smbios, digest } = self.vm_smbios(node, vmid).await?;
         smbios.set_serial(serial.map_or("", Secret::expose).as_bytes());
-        let settings = VmSettings { smbios: Some(smbios), digest, ..VmSettings::default() };
+        let settings = VmSettings { smbios: Some(smbios), digest: Some(digest), ..VmSettings::default() };
         self.vm_configure(permit, node, vmid, &settings).await
     }
 

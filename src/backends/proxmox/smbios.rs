@@ -28,7 +28,7 @@ pub struct SmbiosRead {
     /// Its fields; empty where the VM has none.
     pub smbios: Smbios,
     /// State of the configuration it was read from.
-    pub digest: Option<Digest>,
+    pub digest: Digest,
 }
 
 impl Smbios {
