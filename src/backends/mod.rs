@@ -5,6 +5,7 @@ pub mod dns;
 pub mod exit_node;
 pub mod http;
 pub mod opnsense;
+pub mod permit;
 pub mod powerdns;
 pub mod proxmox;
 pub mod registry;
