@@ -221,6 +221,18 @@ const fn is_invisible(c: char) -> bool {
         | '\u{1d173}'..='\u{1d17a}' | '\u{1f3fb}'..='\u{1f3ff}' | '\u{e0000}'..='\u{e0fff}')
 }
 
+/// Names in a sentence: three at most, then how many more.
+#[must_use]
+pub fn some_of(names: &[&str]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => (*one).to_owned(),
+        [a, b] => format!("{a} and {b}"),
+        [a, b, c] => format!("{a}, {b} and {c}"),
+        [a, b, c, more @ ..] => format!("{a}, {b}, {c} and {} more", more.len()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

@@ -18,10 +18,11 @@ mod trips;
 use std::sync::Arc;
 
 use base64::Engine as _;
-use deevnet_console::diagnose::Report;
 use deevnet_console::diagnose::collect::{Check, Sink, Wanted, collect, report};
 use deevnet_console::diagnose::evidence::{Evidence, load, save};
 use deevnet_console::diagnose::finding::{Layer, Severity};
+use deevnet_console::diagnose::path::State;
+use deevnet_console::diagnose::{Diagnosis, Report};
 use deevnet_console::inventory::feed::Clients;
 use deevnet_console::lab::Lab;
 use deevnet_console::site::Site;
@@ -53,6 +54,22 @@ async fn a_healthy_site_has_nothing_to_say() {
     let report = report(&evidence);
     let loud = report.findings.iter().any(|f| f.severity > Severity::Info);
     assert!(!loud && report.unknown.is_empty(), "{}", told(&report));
+    lab.shutdown().await;
+}
+
+/// The first leg is told from the tenant's own machines, whether their number or their address names them.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_first_leg_is_of_the_tenants_own_machines() {
+    let (lab, site) = lab().await;
+    let first = async |tenant: &str| {
+        let wanted = Wanted::of(Check::Egress, Some(tenant));
+        let found = Diagnosis::of(&wanted, evidence(&site, Check::Egress, Some(tenant)).await, Vec::new());
+        found.path().unwrap().legs[0].state
+    };
+    assert_eq!((first("tdemo").await, first("eds").await), (State::Pass, State::Pass));
+    lab.fault_on("workload-down@tdemo").unwrap();
+    // Stopped, which somebody may have meant.
+    assert_eq!((first("tdemo").await, first("eds").await), (State::Weak, State::Pass));
     lab.shutdown().await;
 }
 

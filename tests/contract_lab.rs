@@ -72,6 +72,25 @@ async fn each_fault_breaks_its_clause_of_its_tenant() {
     lab.shutdown().await;
 }
 
+/// Without keys nothing is tried, which is no doubt; and what one tenant lacks is no clause of another.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_fault_of_one_tenant_is_no_clause_of_another() {
+    let lab = common::lab_of(None, Some(1), common::clock(), true).await;
+    let site = common::site(&lab, |text| text);
+    let of_eds = |seen: &Seen| contract::of(&seen.report, &seen.facts, "eds");
+    let healthy = of_eds(&seen(&site, None, false).await);
+    let known = |one: &Judged| matches!(one.state, State::Kept | State::NotRun);
+    assert!(healthy.iter().all(known), "{healthy:#?}");
+    for (fault, clause) in [("workload-down@tdemo", "W2"), ("vnet-missing@tdemo", "N3")] {
+        lab.fault_on(fault).unwrap();
+        let seen = seen(&site, None, false).await;
+        assert!(broken(&contract::of(&seen.report, &seen.facts, "tdemo")).contains(&clause), "{fault}");
+        assert_eq!(of_eds(&seen), healthy, "{fault}: {}", told(&seen.report));
+        lab.fault_off(fault).unwrap();
+    }
+    lab.shutdown().await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn what_cannot_be_read_is_unknown_and_never_kept() {
     let lab = common::lab_of(None, Some(1), common::clock(), true).await;

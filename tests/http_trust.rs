@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use deevnet_console::backends::http::{
-    Access, HttpClient, HttpError, Kind, Limits, Phase, Request, TlsFault, fingerprint_text,
+    Access, HttpClient, HttpError, Kind, Limits, Outcome, Phase, Request, TlsFault, fingerprint_text,
 };
 use deevnet_console::backends::proxmox::{Client, Error};
 use deevnet_console::site::model::Trust;
@@ -65,7 +65,17 @@ async fn failure(client: &Client) -> Kind {
     let shown = format!("{error} {error:?} {error:#?} {} {client:?}", error.help());
     assert!(!shown.contains(SECRET) && !shown.contains("c4n4ry"), "{shown}");
     assert!(shown.contains("127.0.0.1") || shown.contains(".invalid"), "where is missing: {shown}");
+    let outcome = error.outcome();
     let Error::Http(HttpError { kind, .. }) = error else { panic!("{error:?}") };
+    let asked = match &kind {
+        Kind::Setup(_) | Kind::NameNotResolved { .. } | Kind::Refused | Kind::Unreachable(_) | Kind::Tls(_) => {
+            Outcome::NotSent
+        }
+        Kind::TimedOut { phase: Phase::Connect, .. } => Outcome::NotSent,
+        Kind::Redirected { .. } | Kind::PlainToTls { .. } => Outcome::Answered,
+        _ => Outcome::Unknown,
+    };
+    assert_eq!(outcome, asked, "{kind:?}");
     kind
 }
 
@@ -375,6 +385,25 @@ async fn dot_segments_do_not_reach_another_path() {
     let seen = server.take_seen();
     assert_eq!(seen[0].path, "/a/b/ä?x", "what looks like syntax is encoded");
     assert_eq!(seen[0].query, [("q".to_owned(), "a&b=c#d".to_owned())]);
+}
+
+#[tokio::test]
+async fn a_form_arrives_as_it_was_meant() {
+    let server = Server::start(|_| Canned::json(VERSION)).await;
+    let client = HttpClient::new(&server.origin, &Trust::Plaintext, None, limits()).unwrap();
+    let path = vec!["a".to_owned()];
+    let post = Request { method: reqwest::Method::POST, access: Access::Write, path, query: Vec::new() };
+    let pair = |key: &str, value: &str| (key.to_owned(), value.to_owned());
+    let sent = [pair("keys", "ssh-ed25519%20AA%2B"), pair("a;b", "c&d=e f+g"), pair("empty", "")];
+    client.send_form(&post, &sent).await.unwrap();
+    client.send_form(&post, &[]).await.unwrap();
+    let seen = server.take_seen();
+    assert_eq!(seen[0].body, b"keys=ssh-ed25519%2520AA%252B&a%3Bb=c%26d%3De+f%2Bg&empty=");
+    assert!(seen[0].query.is_empty() && seen[1].body.is_empty());
+    for request in seen {
+        let media = request.headers.iter().find(|(name, _)| name == "content-type").map(|(_, value)| value.as_str());
+        assert_eq!(media, Some("application/x-www-form-urlencoded"));
+    }
 }
 
 #[test]

@@ -12,6 +12,8 @@
 )]
 
 mod loopback;
+#[path = "proxmox_common/schema.rs"]
+mod schema;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,6 +23,7 @@ use deevnet_console::backends::proxmox::{Client, SubnetsOf, TaskFilter, TaskSour
 use deevnet_console::site::model::Trust;
 use jiff::Timestamp;
 use loopback::{Canned, SECRET, Seen, Server, site, token};
+use schema::{contract, parameter_faults, placeholders};
 use serde_json::Value;
 
 const UPID: &str = "UPID:hyp1:0000093E:00075FB7:6B0C59C9:reloadnetworkall::ops@pve!full:";
@@ -67,8 +70,11 @@ async fn everything(client: &Client) {
     let _ = client.zone_content("hyp1", "tdemo").await;
     let _ = client.ip_vrf("hyp1", "tdemo").await;
     let _ = client.mac_vrf("hyp1", "tdemo0").await;
+    let _ = client.next_vmid().await;
+    let _ = client.vmid_is_free(2040.try_into().unwrap()).await;
     let _ = client.vms("hyp1").await;
     let _ = client.vm_config("hyp1", 2040).await;
+    let _ = client.vm_smbios(&"hyp1".parse().unwrap(), 2040.try_into().unwrap()).await;
     let _ = client.vm_pending("hyp1", 2040).await;
     let _ = client.vm_status("hyp1", 2040).await;
     let _ = client.agent_state("hyp1", 2040).await;
@@ -83,23 +89,6 @@ async fn recorded() -> Vec<Seen> {
     assert_eq!(client.requests().total, seen.len() as u64, "the counter counts what is on the wire");
     assert_eq!(client.requests().by_endpoint.values().sum::<u64>(), seen.len() as u64);
     seen
-}
-
-/// The values of a template's placeholders, when `path` has its form.
-fn placeholders(template: &str, path: &str) -> Option<BTreeMap<String, String>> {
-    let (mut want, mut have) = (template.split('/'), path.split('/'));
-    let mut found = BTreeMap::new();
-    loop {
-        match (want.next(), have.next()) {
-            (None, None) => return Some(found),
-            (Some(w), Some(h)) => match w.strip_prefix('{').and_then(|w| w.strip_suffix('}')) {
-                Some(name) => drop(found.insert(name.to_owned(), h.to_owned())),
-                None if w == h => {}
-                None => return None,
-            },
-            _ => return None,
-        }
-    }
 }
 
 fn endpoint_of(seen: &Seen) -> (&'static Endpoint, BTreeMap<String, String>) {
@@ -171,59 +160,6 @@ fn privileges_in_the_table_are_those_of_the_api() {
         println!("{file}: {checked} privileges agree");
         assert!(checked >= 10, "{checked}");
     }
-}
-
-/// A contract of Proxmox, or `None` with a loud note.
-fn contract(file: &str, test: &str) -> Option<Value> {
-    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/contracts").join(file);
-    let Ok(text) = std::fs::read_to_string(path) else {
-        eprintln!("SKIPPED {test}: ../shared is absent");
-        return None;
-    };
-    Some(serde_json::from_str(&text).unwrap())
-}
-
-/// What Proxmox's parameter check would say.
-fn parameter_faults(schema: &Value, values: &BTreeMap<String, String>) -> Vec<String> {
-    let none = serde_json::Map::new();
-    let properties = schema["properties"].as_object().unwrap_or(&none);
-    let mut faults = Vec::new();
-    for (name, value) in values {
-        match properties.get(name) {
-            Some(property) => faults.extend(value_fault(property, value).map(|why| format!("{name}={value}: {why}"))),
-            None => faults.push(format!("{name} is not a parameter")),
-        }
-    }
-    for (name, property) in properties {
-        if property["optional"] != 1 && !values.contains_key(name) {
-            faults.push(format!("{name} is required"));
-        }
-    }
-    faults
-}
-
-fn value_fault(property: &Value, value: &str) -> Option<String> {
-    let kind = property["type"].as_str().unwrap_or("string");
-    if kind == "boolean" && !matches!(value, "0" | "1") {
-        return Some("not 0 or 1".to_owned());
-    }
-    if matches!(kind, "integer" | "number") {
-        let Ok(number) = value.parse::<i64>() else { return Some("not a number".to_owned()) };
-        let least = property["minimum"].as_i64().unwrap_or(i64::MIN);
-        let most = property["maximum"].as_i64().unwrap_or(i64::MAX);
-        if !(least..=most).contains(&number) {
-            return Some(format!("not in {least}..={most}"));
-        }
-    }
-    if let Some(words) = property["enum"].as_array()
-        && !words.iter().any(|w| w == value)
-    {
-        return Some(format!("not one of {words:?}"));
-    }
-    let length = value.len() as u64;
-    let fits = property["minLength"].as_u64().is_none_or(|n| length >= n)
-        && property["maxLength"].as_u64().is_none_or(|n| length <= n);
-    (!fits).then(|| "wrong length".to_owned())
 }
 
 #[test]

@@ -393,14 +393,15 @@ async fn every_recorded_step_is_understood() {
 }
 
 /// How many recorded refusals there are of each kind.
-const REFUSALS: [(&str, u32); 19] = [
+const REFUSALS: [(&str, u32); 20] = [
     ("Absent", 6),
     ("Agent", 2),
     ("AgentProcessGone", 1),
     ("BadParameters", 25),
     ("Busy", 2),
-    ("Conflict", 4),
+    ("Conflict", 2),
     ("Denied", 4),
+    ("Exists", 2),
     ("InUse", 2),
     ("MalformedRequest", 3),
     ("Modified", 1),
@@ -439,6 +440,7 @@ fn details_agree(error: &Error, step: &Step) {
         Error::Absent { what, .. } if what.starts_with("task UPID") => said("no such task"),
         Error::Absent { what, .. } => said(&format!("{what} does not exist")),
         Error::ReferenceAbsent { what, .. } => said(&format!("{what} don't exist")),
+        Error::Exists { what, .. } => said(what),
         Error::InUse { what, by, .. } => said(&format!("{what} is used by {by}")),
         Error::Unauthenticated { reason } => assert_eq!((reason, body.as_str()), (&step.answer.reason, "")),
         Error::VmLocked { lock } => said(&format!("({lock})")),

@@ -27,13 +27,17 @@ pub(super) fn run(global: &Global, request: &CheckArgs) -> Result<Code, Failure>
         let text = format!("check {} has no use for tenants' update keys", check.word());
         return Err(Failure::usage(text, "give --keys to check isolation, dns, contract or all"));
     }
+    if request.matrix && !matches!(check, Check::Isolation | Check::Contract | Check::All) {
+        let text = format!("check {} has no table of pairs", check.word());
+        return Err(Failure::usage(text, "give --matrix to check isolation, contract or all"));
+    }
     let site = open::site(global)?;
     let wanted = Wanted::of(check, request.subject.as_deref()).with_keys(request.keys);
     let given = request.pasted.as_deref().map(pasted::blocks).transpose()?.unwrap_or_default();
     let mut evidence = open::runtime()?.block_on(async {
         let clients = Clients::connect(&site).await;
         let sink = Sink::new(clock::system()).telling(progress::tell());
-        let evidence = collect(&site, &clients, &wanted, &sink).await;
+        let evidence = progress::beside(&sink, collect(&site, &clients, &wanted, &sink)).await;
         progress::end();
         evidence
     });
@@ -50,8 +54,8 @@ pub(super) fn run(global: &Global, request: &CheckArgs) -> Result<Code, Failure>
     let matrix = Matrix::of(&facts);
     let out = &mut std::io::stdout();
     if request.matrix {
-        let printed = table(out, &facts, &matrix, (&site.name, wanted.tenant.as_deref()), request.output);
-        return verdict(printed, findings::code(&report));
+        let printed = table(out, (&facts, &report), &matrix, (&site.name, wanted.tenant.as_deref()), request.output);
+        return verdict(printed, findings::code(&report, None));
     }
     let clauses = contract::of(&report, &evidence);
     let told = Told { report: &report, matrix: &matrix, clauses: clauses.as_deref(), whole: check == Check::Contract };
@@ -84,13 +88,13 @@ pub(super) fn show(
         let above = pasted::people_above(out, told.matrix, format);
         let shown =
             above.and_then(|()| findings::show(out, told.report, told.clauses, told.whole, at, format).map(drop));
-        return verdict(shown, findings::code(told.report));
+        return verdict(shown, findings::code(told.report, told.clauses));
     }
     let mut document = findings::document(told.report, told.clauses, at);
     if let Some(map) = document.as_object_mut() {
         map.insert("pasted".to_owned(), json!(told.matrix.pasted));
     }
-    verdict(print::document(out, &document, format), findings::code(told.report))
+    verdict(print::document(out, &document, format), findings::code(told.report, told.clauses))
 }
 
 /// The table of pairs, of all tenants or of one.
@@ -99,14 +103,17 @@ pub(super) fn show(
 /// When it cannot be written.
 pub(super) fn table(
     out: &mut dyn Write,
-    facts: &Facts,
+    (facts, report): (&Facts, &Report),
     matrix: &Matrix,
     (site, tenant): (&str, Option<&str>),
     format: Format,
 ) -> Result<(), Failure> {
     let matrix = tenant.map_or_else(|| matrix.clone(), |tenant| matrix.about(tenant));
     match format {
-        Format::Table => write!(out, "{}", matrix::markdown(&matrix, &pasted::about(site)))?,
+        Format::Table => {
+            let cause = report.headline().map(|f| f.title.clone());
+            write!(out, "{}", matrix::markdown(&matrix, &pasted::about(site, cause)))?;
+        }
         format => {
             let mine = |pair: &matrix::Pair| tenant.is_none_or(|tenant| tenant == pair.from || tenant == pair.to);
             let pairs: Vec<_> = matrix::pairs(facts).into_iter().filter(mine).collect();

@@ -29,8 +29,8 @@ pub(super) fn run(dir: &Path, table: bool, format: Format) -> Result<Code, Failu
     let out = &mut std::io::stdout();
     if table {
         let site = facts.site.as_ref().map_or("not named", |site| site.name.as_str());
-        let printed = check::table(out, &facts, &matrix, (site, tenant.as_deref()), format);
-        return verdict(printed, findings::code(&report));
+        let printed = check::table(out, (&facts, &report), &matrix, (site, tenant.as_deref()), format);
+        return verdict(printed, findings::code(&report, None));
     }
     let clauses = contract::of(&report, &evidence);
     let told = check::Told { report: &report, matrix: &matrix, clauses: clauses.as_deref(), whole };

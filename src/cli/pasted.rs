@@ -20,9 +20,9 @@ pub(super) fn operator() -> String {
     crate::text::clean(&named.unwrap_or_else(|| "unknown".to_owned())).into_owned()
 }
 
-/// What stands above a table of this site.
-pub(super) fn about(site: &str) -> About {
-    About { site: site.to_owned(), by: operator(), version: env!("CARGO_PKG_VERSION").to_owned() }
+/// What stands above a table of this site, and the cause for which it may be empty.
+pub(super) fn about(site: &str, cause: Option<String>) -> About {
+    About { site: site.to_owned(), by: operator(), version: env!("CARGO_PKG_VERSION").to_owned(), cause }
 }
 
 /// The results in `file` (`-` = standard input), each of a form that can be read.

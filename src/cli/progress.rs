@@ -1,16 +1,43 @@
-//! How far a check has come, in one line on a terminal's stderr; nothing where stderr is no terminal.
+//! How far a check has come: in one line on a terminal's stderr; elsewhere a line for each part that is long awaited.
 
+use std::future::Future;
 use std::io::{IsTerminal as _, Write as _};
+use std::pin::pin;
 use std::sync::Arc;
+use std::time::Duration;
 
-use super::print;
+use super::{open, print};
 use crate::console::widgets::format::plural;
-use crate::diagnose::collect::Tell;
+use crate::diagnose::collect::{Sink, Tell};
 use crate::diagnose::parts::Part;
 use crate::text;
 
 /// Columns of the line: it must not wrap, or it could not be taken back.
 const WIDTH: usize = 79;
+
+/// How long nothing is said where stderr is no terminal: most checks are done by then.
+const QUIET: Duration = Duration::from_secs(3);
+
+/// Awaits `work`, and says meanwhile which parts of `sink` it waits for, each once, where stderr is no terminal.
+pub(super) async fn beside<T>(sink: &Sink, work: impl Future<Output = T>) -> T {
+    let mut work = pin!(work);
+    let mut said = Vec::new();
+    loop {
+        if let Ok(done) = tokio::time::timeout(QUIET, work.as_mut()).await {
+            return done;
+        }
+        if !std::io::stderr().is_terminal() {
+            awaited(&sink.open(), &mut said).iter().for_each(|line| open::note(line));
+        }
+    }
+}
+
+/// A line for each of `open` that is not among `said` yet.
+fn awaited(open: &[Part], said: &mut Vec<Part>) -> Vec<String> {
+    let new: Vec<Part> = open.iter().filter(|part| !said.contains(part)).cloned().collect();
+    said.extend(new.iter().cloned());
+    new.iter().map(|part| format!("waiting for {}", part.who())).collect()
+}
 
 /// Tells of every answer.
 pub(super) fn tell() -> Tell {
@@ -58,5 +85,13 @@ mod tests {
         assert_eq!(line(1, &[]), "1 answer");
         let many: Vec<Part> = (0..40).map(|n| Part::Tried(format!("node{n}"))).collect();
         assert!(text::width(&line(7, &many)) <= WIDTH);
+    }
+
+    #[test]
+    fn who_is_awaited_is_said_once() {
+        let mut said = Vec::new();
+        assert_eq!(awaited(&[Part::Fabric], &mut said), ["waiting for Proxmox VE"]);
+        assert_eq!(awaited(&[Part::Fabric, Part::Perimeter], &mut said), ["waiting for the firewall"]);
+        assert!(awaited(&[Part::Perimeter], &mut said).is_empty());
     }
 }

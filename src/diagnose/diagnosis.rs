@@ -62,6 +62,7 @@ impl Diagnosis {
         let whole = Report::of_facts(&facts);
         let known = facts.site.as_ref().is_some_and(|site| asked(&evidence, wanted, &site.value) == Asked::There);
         let (report, others) = concerning(wanted, &whole, known);
+        let whole = whole.with_owners(&facts);
         let verdicts = if open.is_empty() { verdicts(wanted, &whole) } else { BTreeMap::new() };
         let whole = of_tenant(whole, wanted.tenant.as_deref());
         let tenant = wanted.tenant.as_deref();
@@ -127,7 +128,7 @@ impl OneNode {
             given_up.parts.retain(here);
         }
         let open: Vec<Part> = open.iter().filter(|part| here(part)).cloned().collect();
-        let mut whole = of_tenant(Report::of_facts(&facts), tenant);
+        let mut whole = of_tenant(Report::of_facts(&facts).with_owners(&facts), tenant);
         let about_another = |subject: &Subject| subject.kind == "node" && others.contains(subject.name.as_str());
         whole.findings.retain(|finding| !about_another(&finding.subject));
         whole.passed.retain(|passed| !about_another(&passed.subject));

@@ -1,7 +1,7 @@
 //! The path from a workload to the internet: which rules speak for which leg, and what they come to.
 
 use super::Report;
-use super::finding::{Finding, Layer, Severity, Subject, Unknown};
+use super::finding::{Finding, Key, Layer, Severity, Subject, Unknown};
 use super::parts::Kind::{self, Fabric, Guests, Perimeter, Read, Tried};
 use super::parts::Part;
 use super::scope::{Scope, Whose};
@@ -329,7 +329,7 @@ fn judge<'r>(
     open: &'r [Part],
 ) -> Judged<'r> {
     let loud = |f: &&Finding| leg.rules.contains(&f.id) && f.severity > Severity::Info;
-    let findings: Vec<&Finding> =
+    let mut findings: Vec<&Finding> =
         report.findings.iter().filter(loud).filter(|f| !matches!(found(f), Whose::Theirs | Whose::Unclear)).collect();
     let unclear = report.findings.iter().filter(loud).any(|f| found(f) == Whose::Unclear);
     let missing: Vec<&Unknown> =
@@ -342,6 +342,13 @@ fn judge<'r>(
         .collect();
     passed.dedup();
     let open: Vec<&Part> = open.iter().filter(|part| leg.awaits.contains(&part.kind())).collect();
+    // What would be looked at on a node that cannot be asked was wanted and not had, which is more than not run.
+    let there = leg.awaits.iter().any(|kind| matches!(kind, Read | Tried));
+    if there && (passed.is_empty() || leg.seen_only) {
+        let of_node = |f: &&Finding| BLIND.contains(&f.id) && !matches!(found(f), Whose::Theirs | Whose::Unclear);
+        let told: Vec<Key> = findings.iter().map(|f| f.key()).collect();
+        findings.extend(report.findings.iter().filter(of_node).filter(|f| !told.contains(&f.key())));
+    }
     let blind = findings.iter().any(|f| BLIND.contains(&f.id));
     let state = if !open.is_empty() {
         State::Asking
@@ -469,6 +476,24 @@ mod tests {
         assert_eq!(state(&path, "workload runs"), State::Unknown);
         assert_eq!(state(&path, "zone and VNet applied"), State::Weak);
         assert_eq!(Path::of(&report, None).state(), State::Fail);
+    }
+
+    #[test]
+    fn what_is_looked_at_on_a_node_that_cannot_be_asked_is_unknown_and_not_unlooked() {
+        let mut report = Report { findings: Vec::new(), passed: Vec::new(), unknown: Vec::new() };
+        report.findings = vec![found("exit-node-unreachable", Severity::Fault, Subject::new("node", "hv02"), &["eds"])];
+        report.passed = vec![
+            Passed { id: "workload-stopped", subject: zone("eds") },
+            Passed { id: "uplink-down", subject: zone("eds") },
+        ];
+        let path = Path::of(&report, Some("eds"));
+        for leg in &path.legs {
+            let there = leg.leg.place == EXIT_NODE;
+            assert!(!there || leg.state == State::Unknown && !leg.findings.is_empty(), "{}", leg.leg.name);
+        }
+        assert_eq!(state(&path, "workload runs"), State::Pass, "Proxmox VE told");
+        assert_eq!(state(&path, "nothing on management"), State::NotRun);
+        assert_eq!(state(&Path::of(&report, Some("tdemo")), "SNAT rule"), State::NotRun, "not of its node");
     }
 
     #[test]

@@ -23,6 +23,39 @@ pub struct Report {
     pub unknown: Vec<Unknown>,
 }
 
+/// Most inputs that are told one by one where they are unknown for the same reason.
+const FEW: usize = 3;
+
+/// `unknown` as it is told to people: more than a few inputs with the same reason together, each other one by itself.
+#[must_use]
+pub fn together<'u>(unknown: &[&'u Unknown]) -> Vec<Vec<&'u Unknown>> {
+    let same = |u: &Unknown| -> Vec<&'u Unknown> {
+        unknown.iter().copied().filter(|other| u.why.is_some() && other.why == u.why).collect()
+    };
+    let mut out = Vec::new();
+    for &u in unknown {
+        let group = same(u);
+        if group.len() <= FEW {
+            out.push(vec![u]);
+        } else if group.first().is_some_and(|first| *first == u) {
+            out.push(group);
+        }
+    }
+    out
+}
+
+/// The names of inputs in a sentence: the first few, and how many more there are.
+#[must_use]
+pub fn inputs(unknown: &[&Unknown]) -> String {
+    match unknown {
+        [one] => one.missing.clone(),
+        many => {
+            let names: Vec<&str> = many.iter().map(|u| u.missing.as_str()).collect();
+            format!("{} inputs: {}", names.len(), crate::text::some_of(&names))
+        }
+    }
+}
+
 /// A rule that found nothing wrong with a subject.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Passed {

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Report;
+use super::facts::Facts;
 use super::finding::{Finding, Key, Subject, Unknown};
 use crate::site::names::TenantName;
 
@@ -77,16 +78,52 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// A fault of a node that says whom it reaches is theirs.
+    /// A fault of a node that says whom it reaches is theirs. A machine is of one tenant: where that is named, its number
+    /// and its address, which tell nobody, leave no doubt.
     pub(super) fn finding(&self, finding: &Finding) -> Whose {
         let reached: Vec<Option<Whose>> = finding.affects.iter().map(|who| self.owner(who)).collect();
         if reached.contains(&Some(Whose::Ours)) {
             return Whose::Ours;
         }
-        if !reached.is_empty() && reached.iter().all(|who| *who == Some(Whose::Theirs)) {
+        let theirs = |who: &Option<Whose>| *who == Some(Whose::Theirs);
+        let of_one = finding.subject.kind == "workload" && reached.iter().any(theirs);
+        if of_one || !reached.is_empty() && reached.iter().all(theirs) {
             return Whose::Theirs;
         }
         self.subject(&finding.subject)
+    }
+}
+
+/// The tenant of a machine that is told by its VMID or its address, by the numbers of the plan.
+fn tenant_of<'f>(facts: &'f Facts, subject: &Subject) -> Option<&'f str> {
+    let plan = &facts.site.as_ref()?.value.numbering;
+    let index = match subject.name.parse() {
+        Ok(address) => plan.index_of_address(address),
+        Err(_) => plan.index_of_vmid(subject.name.parse().ok()?).map(|(index, _)| index),
+    }?;
+    let zones = facts.sdn.zones_in_force()?;
+    let own = zones.value.iter().find(|zone| zone.vrf_vni.and_then(|vni| plan.index_of_vrf_vni(vni)) == Some(index));
+    own.map(|zone| zone.zone.as_str())
+}
+
+impl Report {
+    /// The same with the tenants of machines named: what passed of one is of `TENANT/MACHINE`, and a finding reaches the
+    /// tenant. Legs of a path are judged by it.
+    #[must_use]
+    pub(super) fn with_owners(mut self, facts: &Facts) -> Self {
+        for passed in self.passed.iter_mut().filter(|passed| passed.subject.kind == "workload") {
+            if let Some(tenant) = tenant_of(facts, &passed.subject) {
+                passed.subject = Subject::new("workload", format!("{tenant}/{}", passed.subject.name));
+            }
+        }
+        for finding in self.findings.iter_mut().filter(|finding| finding.subject.kind == "workload") {
+            if let Some(tenant) = tenant_of(facts, &finding.subject)
+                && !finding.affects.iter().any(|who| who == tenant)
+            {
+                finding.affects.push(tenant.to_owned());
+            }
+        }
+        self
     }
 }
 
@@ -199,12 +236,14 @@ mod tests {
             finding("vm", Subject::new("workload", "tdemo/app"), &[]),
             finding("vm-of-others", Subject::new("workload", "eds-app"), &[]),
             finding("whose", Subject::new("workload", "2040"), &[]),
+            finding("by-address", Subject::new("workload", "10.20.129.10"), &["tdemo", "2040"]),
+            finding("by-address-of-others", Subject::new("workload", "10.20.130.10"), &["eds", "2080", "app01"]),
             finding("name-of-others", Subject::new("name", "app.eds.example"), &[]),
             finding("unheard-of-zone", zone("radio"), &[]),
         ]);
         let (mine, others) = all.about("tdemo");
-        assert_eq!(ids(&mine), ["own", "of-the-node", "of-the-node-for-us", "vnet", "vm", "whose"]);
-        assert_eq!(others, 6);
+        assert_eq!(ids(&mine), ["own", "of-the-node", "of-the-node-for-us", "vnet", "vm", "whose", "by-address"]);
+        assert_eq!(others, 7);
         assert_eq!(mine.passed.iter().map(|p| p.subject.name.as_str()).collect::<Vec<_>>(), ["tdemo"]);
         assert!(mine.unknown.is_empty());
     }

@@ -47,6 +47,7 @@ pub const TABLE: &[(&str, Way)] = &[
     ("credentials-not-sent", Fault(Access, "credentials-not-sent")),
     ("credentials-rejected", Fault(Access, "pve-auth")),
     ("endpoint-renamed", Bundle("the console asks in the spelling that the version knows")),
+    ("exit-rights-missing", Fault(Egress, "exit-denied")),
     ("lock-held", Fault(Workload, "lock-held")),
     ("no-quorum", Fault(Access, "pve-no-quorum")),
     ("node-unknown", Site(Access, node_fqdn)),

@@ -191,8 +191,11 @@ async fn a_real_server_without_its_api_is_asked_by_queries() {
     assert_eq!(d(&inv, "eds"), (Presence::Absent, "zones missing".into()), "refused is not here\n{}", told(&inv));
     server.stop();
     bench.feed.refresh(Some(SourceId::Dns));
-    let inv = bench.until("its end", |inv| inv.sources.get(SourceId::Dns).error.is_some()).await;
-    let error = inv.sources.get(SourceId::Dns).error.clone().expect("an error");
-    assert!(error.kind == GapKind::NoAnswer && error.text.contains("refuses"), "{}", error.text);
+    // A question that was on its way when it ended gets no answer; the next one is refused.
+    let refused = |inv: &Inventory| {
+        let error = inv.sources.get(SourceId::Dns).error.as_ref();
+        error.is_some_and(|e| e.kind == GapKind::NoAnswer && e.text.contains("refuses"))
+    };
+    bench.until("its end", refused).await;
     bench.stop().await;
 }

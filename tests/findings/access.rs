@@ -109,6 +109,21 @@ fn a_dead_router_is_one_line() {
 }
 
 #[test]
+fn a_key_that_lacks_several_privileges_is_one_fault() {
+    let refused = |path: &str| http("fw", &format!("GET /api/{path}"), 403, "Forbidden", "{\"status\":403}");
+    let key =
+        Site(vec![refused("core/firmware/status"), refused("routes/gateway/status"), refused("core/system/status")]);
+    key.is(&["privilege-missing"]);
+    let report = key.report();
+    let [one] = report.findings.as_slice() else { panic!("{:#?}", report.findings) };
+    assert_eq!((one.subject.kind, one.subject.name.as_str()), ("token", "OPNsense key"));
+    assert!(one.title.contains("lacks 3 privileges"), "{}", one.title);
+    let told: Vec<&str> = one.facts.iter().filter(|f| f.key == "privilege.missing").map(|f| f.value.as_str()).collect();
+    let grant = &one.next[0].text;
+    assert!(told.len() == 3 && told.iter().all(|privilege| grant.contains(privilege)), "{told:?} {grant}");
+}
+
+#[test]
 fn an_agent_that_was_forbidden_to_be_asked_is_not_silent() {
     let agent = "nodes/hv/qemu/9/agent/network-get-interfaces";
     for (status, message, ids) in [

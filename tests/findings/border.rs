@@ -141,7 +141,17 @@ fn what_is_meant_for_the_internet_and_leads_inside() {
     with(but("10.20.0.0/16")).is(&[]);
     // An empty alias leaves nothing out; one that is not known may leave out anything.
     let empty = PRIVATE.replace(r"10.0.0.0/8\n172.16.0.0/12\n192.168.0.0/16", "");
-    site().with(rows(ALIASES, &[empty])).is(&["perimeter-too-wide"]);
+    let hollow = site().with(rows(ALIASES, &[empty]));
+    hollow.is(&["perimeter-too-wide"]);
+    let report = hollow.report();
+    for wide in report.findings.iter().filter(|f| f.id == "perimeter-too-wide") {
+        assert!(wide.title.contains("alias all_private is empty"), "{}", wide.title);
+        assert_eq!(
+            wide.next.iter().map(|n| n.id).collect::<Vec<_>>(),
+            ["fill-alias"],
+            "the rule itself is as it should be"
+        );
+    }
     site().without(&format!("GET {ALIASES}")).is_unknown("all_private");
     site().with(rows(ALIASES, &[PRIVATE.replace("network", "urltable")])).is_unknown("all_private");
     // Who is in a group of interfaces is not told.

@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 
 use super::clean;
 use super::frame::{Code, Frame, Part};
+use super::model::NEEDS_ROOT;
 use super::model::{
     Conntrack, Frr, FrrConfig, Link, Lookup, Lookups, Nat, NatEngine, Reading, Readout, Route, Tracked, Unread,
     UnreadKind,
@@ -130,7 +131,7 @@ fn failure(part: &Part, what: &str) -> Unread {
         Code::Exit(_) => UnreadKind::Failed,
     };
     let why = match (kind, part.code) {
-        (UnreadKind::Denied, _) => format!("needs root on the node ({words})"),
+        (UnreadKind::Denied, _) => format!("{NEEDS_ROOT} ({words})"),
         (UnreadKind::TimedOut, _) => "took too long".to_owned(),
         (_, Code::Exit(code)) if words.is_empty() => format!("exit code {code}"),
         _ => words,

@@ -472,9 +472,10 @@ add_show() { # add_show WHAT
   [ "$questions" -le "$MAX_QUESTIONS" ] || refuse "more than $MAX_QUESTIONS questions"
   printf '%s\n' "$1" >>"$dir/questions"
 }
-# ask_vtysh PART COMMAND: as in read_vtysh, the group may do it.
+# ask_vtysh PART COMMAND: as in read_vtysh, the group may do it. Longer: vtysh asks one daemon after the other for its part
+# of a configuration, which takes its time where packets are sent beside it.
 ask_vtysh() {
-  if [ "$euid" != 0 ] && [ -r /etc/frr/vtysh.conf ]; then run "$1" 8 vtysh -c "$2"; else run_root "$1" 8 vtysh -c "$2"; fi
+  if [ "$euid" != 0 ] && [ -r /etc/frr/vtysh.conf ]; then run "$1" 12 vtysh -c "$2"; else run_root "$1" 12 vtysh -c "$2"; fi
 }
 probe_show() {
   dir='' questions=0 can_sudo=0 sudo_said=''

@@ -47,6 +47,9 @@ pub struct Unread {
     pub kind: UnreadKind,
 }
 
+/// How the reason begins where a right is missing.
+pub const NEEDS_ROOT: &str = "needs root on the node";
+
 /// Kinds of [`Unread`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UnreadKind {

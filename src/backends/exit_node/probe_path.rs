@@ -198,7 +198,7 @@ impl Client {
         self.probe(&helper::PROBE_PATH, asked.collect(), deadline).await
     }
 
-    /// Shows what a reading leaves out, in one round trip; the ends in the same order. Each takes at most 8 s there.
+    /// Shows what a reading leaves out, in one round trip; the ends in the same order. Each takes at most 12 s there.
     ///
     /// # Errors
     /// When the node could not be asked at all.

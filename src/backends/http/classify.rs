@@ -14,7 +14,7 @@ use super::trust::PinMismatch;
 /// The kind of `error`. `connect_limit` is what a timed-out connect exceeded; `answered` says that a status line came.
 pub(super) fn classify(error: &reqwest::Error, connect_limit: Duration, answered: bool) -> Kind {
     if let Some(kind) = known(error, answered) {
-        return kind;
+        return if error.is_connect() { kind } else { once_connected(kind, answered) };
     }
     let last = Chain(Some(error)).last().map_or_else(|| error.to_string(), ToString::to_string);
     if error.is_timeout() {
@@ -22,6 +22,19 @@ pub(super) fn classify(error: &reqwest::Error, connect_limit: Duration, answered
         return Kind::TimedOut { phase, limit: connect_limit };
     }
     Kind::Other(clean(&last))
+}
+
+/// What a failure to connect means where the connection stood: part of the request may have gone out by then.
+fn once_connected(kind: Kind, answered: bool) -> Kind {
+    match kind {
+        Kind::NameNotResolved { .. } | Kind::Refused | Kind::Unreachable(_) | Kind::Tls(_) if answered => {
+            Kind::Broken(kind.to_string())
+        }
+        Kind::NameNotResolved { .. } | Kind::Refused | Kind::Unreachable(_) | Kind::Tls(_) => {
+            Kind::Lost(kind.to_string())
+        }
+        other => other,
+    }
 }
 
 /// The kind of an error of a plain socket or of TLS on it.
@@ -114,5 +127,25 @@ impl<'a> Iterator for Chain<'a> {
             None => current.source(),
         };
         Some(current)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::error::Outcome;
+    use super::*;
+
+    #[test]
+    fn what_breaks_a_standing_connection_is_no_failure_to_connect() {
+        let lost = io::Error::new(io::ErrorKind::HostUnreachable, "no route to host");
+        assert_eq!(of_io(&lost).outcome(), Outcome::NotSent);
+        let alert = Kind::Tls(TlsFault::Alert("CertificateRequired".to_owned()));
+        for kind in [of_io(&lost), alert, Kind::Refused] {
+            let before = once_connected(kind.clone(), false);
+            assert_eq!(before, Kind::Lost(kind.to_string()));
+            assert_eq!(before.outcome(), Outcome::Unknown);
+            assert_eq!(once_connected(kind.clone(), true), Kind::Broken(kind.to_string()));
+        }
+        assert_eq!(once_connected(Kind::ClosedBeforeAnswer, false), Kind::ClosedBeforeAnswer);
     }
 }

@@ -35,6 +35,17 @@ impl std::fmt::Display for Phase {
     }
 }
 
+/// What is known of a request that gave no value: whether it can have changed something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Outcome {
+    /// It did not reach the server: nothing was changed, and sending it again is safe.
+    NotSent,
+    /// It may have been carried out, in whole or in part: look before anything else is done.
+    Unknown,
+    /// The server answered and its answer was understood: what it says holds.
+    Answered,
+}
+
 /// The kinds of failure that matter to an operator.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Kind {
@@ -66,6 +77,9 @@ pub enum Kind {
     /// The connection ended before any answer.
     #[error("the server closed the connection before answering")]
     ClosedBeforeAnswer,
+    /// The connection stood and was lost before any answer: no route any more, or TLS broke after the handshake.
+    #[error("the connection was lost before any answer: {0}")]
+    Lost(String),
     /// The connection ended inside an answer.
     #[error("the connection broke inside the answer: {0}")]
     Broken(String),
@@ -168,12 +182,46 @@ impl HttpError {
     pub fn is_transient(&self) -> bool {
         matches!(
             self.kind,
-            Kind::Refused | Kind::Unreachable(_) | Kind::TimedOut { .. } | Kind::ClosedBeforeAnswer | Kind::Broken(_)
+            Kind::Refused
+                | Kind::Unreachable(_)
+                | Kind::TimedOut { .. }
+                | Kind::ClosedBeforeAnswer
+                | Kind::Lost(_)
+                | Kind::Broken(_)
         )
+    }
+
+    /// Whether the request can have changed something.
+    #[must_use]
+    pub fn outcome(&self) -> Outcome {
+        self.kind.outcome()
     }
 }
 
 impl Kind {
+    /// Whether the request can have changed something. Where it is not sure that nothing was sent, it is unknown.
+    #[must_use]
+    pub fn outcome(&self) -> Outcome {
+        match self {
+            // `classify` keeps these to what fails before a connection stands.
+            Self::Setup(_)
+            | Self::NameNotResolved { .. }
+            | Self::Refused
+            | Self::Unreachable(_)
+            | Self::TimedOut { phase: Phase::Connect, .. }
+            | Self::Tls(_) => Outcome::NotSent,
+            Self::Redirected { .. } | Self::PlainToTls { .. } => Outcome::Answered,
+            Self::Status { status, .. } => Outcome::of_status(*status),
+            Self::TimedOut { .. }
+            | Self::ClosedBeforeAnswer
+            | Self::Lost(_)
+            | Self::Broken(_)
+            | Self::NotHttp(_)
+            | Self::BodyTooLarge { .. }
+            | Self::Other(_) => Outcome::Unknown,
+        }
+    }
+
     fn help(&self) -> &'static str {
         match self {
             Self::Setup(_) => "Correct the site file.",
@@ -184,7 +232,9 @@ impl Kind {
             Self::Unreachable(_) => "Check the route from here to this address.",
             Self::TimedOut { phase: Phase::Connect, .. } => "Check the route and the firewall between here and there.",
             Self::TimedOut { .. } => "The server is slow or hangs; look at its load and its log.",
-            Self::ClosedBeforeAnswer | Self::Broken(_) => "Try again; if it stays, look at the server's log.",
+            Self::ClosedBeforeAnswer | Self::Lost(_) | Self::Broken(_) => {
+                "Try again; if it stays, look at the server's log."
+            }
             Self::Tls(fault) => fault.help(),
             Self::NotHttp(_) => "Check scheme and port in the site file: this may be a TLS port or another service.",
             Self::BodyTooLarge { .. } => "This is not the service expected there, or its data outgrew the limit.",
@@ -193,6 +243,19 @@ impl Kind {
             Self::Status { .. } => "Look at the server's log.",
             Self::Other(_) => "Look at the log of both sides.",
         }
+    }
+}
+
+impl Outcome {
+    /// Of an answer with an error status. A gateway that says 502 or 504 has passed the request on, and does not know
+    /// what became of it.
+    pub(in crate::backends) fn of_status(status: u16) -> Self {
+        if matches!(status, 502 | 504) { Self::Unknown } else { Self::Answered }
+    }
+
+    /// Of an answer that is not the API's own: only a 4xx says that the request went no further.
+    pub(in crate::backends) fn of_foreign(status: u16) -> Self {
+        if (400..500).contains(&status) { Self::Answered } else { Self::Unknown }
     }
 }
 

@@ -13,7 +13,7 @@ mod transport;
 mod trust;
 
 pub use certificate::Certificate;
-pub use error::{HttpError, Kind, Phase, TlsFault};
+pub use error::{HttpError, Kind, Outcome, Phase, TlsFault};
 pub use look::{ClockSeen, HttpSeen, Look, TlsSeen, Wait, look};
 pub use record::{Exchange, Recorder};
 pub use text::{clean, clean_block};

@@ -52,6 +52,13 @@ pub struct Request {
     pub query: Vec<(String, String)>,
 }
 
+/// What a request carries.
+#[derive(Clone, Copy)]
+struct Body<'a> {
+    media: &'static str,
+    text: &'a str,
+}
+
 /// An answer with any status but a redirect's.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Response {
@@ -181,18 +188,30 @@ impl HttpClient {
     /// # Errors
     /// As [`HttpClient::send`].
     pub async fn send_json(&self, request: &Request, json: &str) -> Result<Response, HttpError> {
-        self.deliver(request, Some(json)).await
+        self.deliver(request, Some(Body { media: "application/json", text: json })).await
     }
 
-    async fn deliver(&self, request: &Request, json: Option<&str>) -> Result<Response, HttpError> {
+    /// [`HttpClient::send`] with `pairs`, not yet encoded, as a form in the body.
+    ///
+    /// # Errors
+    /// As [`HttpClient::send`].
+    pub async fn send_form(&self, request: &Request, pairs: &[(String, String)]) -> Result<Response, HttpError> {
+        // A query is encoded as a form is.
+        let mut form = self.base.clone();
+        form.query_pairs_mut().clear().extend_pairs(pairs);
+        let text = Zeroizing::new(form.query().unwrap_or_default().to_owned());
+        self.deliver(request, Some(Body { media: "application/x-www-form-urlencoded", text: &text })).await
+    }
+
+    async fn deliver(&self, request: &Request, body: Option<Body<'_>>) -> Result<Response, HttpError> {
         let url = self.url(request)?;
         let target = url.query().map_or_else(|| url.path().to_owned(), |query| format!("{}?{query}", url.path()));
         let mut phase = Phase::Answer;
         let sending = async {
-            let first = self.once(request, json, url.clone(), &mut phase).await;
+            let first = self.once(request, body, url.clone(), &mut phase).await;
             let repeatable = request.method == Method::GET && request.access == Access::Read;
             match first {
-                Err(Kind::ClosedBeforeAnswer) if repeatable => self.once(request, json, url, &mut phase).await,
+                Err(Kind::ClosedBeforeAnswer) if repeatable => self.once(request, body, url, &mut phase).await,
                 other => other,
             }
         };
@@ -210,7 +229,7 @@ impl HttpClient {
                 origin: self.origin.clone(),
                 method: request.method.to_string(),
                 target,
-                sent: json.map(str::to_owned),
+                sent: body.map(|body| body.text.to_owned()),
                 took: began.elapsed(),
                 ended: result.clone(),
             });
@@ -218,7 +237,13 @@ impl HttpClient {
         result
     }
 
-    async fn once(&self, request: &Request, json: Option<&str>, url: Url, phase: &mut Phase) -> Result<Response, Kind> {
+    async fn once(
+        &self,
+        request: &Request,
+        body: Option<Body<'_>>,
+        url: Url,
+        phase: &mut Phase,
+    ) -> Result<Response, Kind> {
         *phase = Phase::Answer;
         self.sent.fetch_add(1, Ordering::Relaxed);
         // PowerDNS leaves the reason out of a refusal unless JSON is asked for (facts/dns.md §1).
@@ -226,8 +251,8 @@ impl HttpClient {
         if let Some((name, value)) = &self.secret {
             builder = builder.header(name, value);
         }
-        if let Some(json) = json {
-            builder = builder.header(CONTENT_TYPE, "application/json").body(json.to_owned());
+        if let Some(Body { media, text }) = body {
+            builder = builder.header(CONTENT_TYPE, media).body(text.to_owned());
         }
         let limit = self.limits.connect.min(self.limits.total);
         let mut answer = builder.send().await.map_err(|e| classify(&e, limit, false))?;

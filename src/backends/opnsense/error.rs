@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::backends::http::HttpError;
+use crate::backends::http::{HttpError, Outcome};
 
 use super::endpoints::Privilege;
 use super::version::Version;
@@ -169,6 +169,20 @@ impl Error {
             Self::Http(error) => error.is_transient(),
             Self::Crashed { .. } | Self::Incomplete { .. } => true,
             _ => false,
+        }
+    }
+
+    /// Whether the request can have changed something.
+    #[must_use]
+    pub fn outcome(&self) -> Outcome {
+        match self {
+            Self::Http(error) => error.outcome(),
+            Self::BadCredentials(_) | Self::BadId { .. } | Self::NotOffered { .. } => Outcome::NotSent,
+            // OPNsense's own code failed: how far it came is in its log.
+            Self::Crashed { .. } | Self::Unreadable { .. } => Outcome::Unknown,
+            Self::Other { status, .. } => Outcome::of_status(*status),
+            Self::NotTheApi { status, .. } => Outcome::of_foreign(*status),
+            _ => Outcome::Answered,
         }
     }
 

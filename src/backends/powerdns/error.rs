@@ -3,7 +3,7 @@
 use super::name::Name;
 use super::wire::Unreadable;
 use crate::backends::exit_node::error::Error as SshError;
-use crate::backends::http::HttpError;
+use crate::backends::http::{HttpError, Outcome};
 
 /// Why a request to PowerDNS gave no value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -136,6 +136,25 @@ impl Error {
                 "On {destination}, try `curl {origin}/`: PowerDNS must listen there, webserver-allow-from must list that host, and its sshd must allow TCP forwarding."
             ),
             other => other.fixed_help().to_owned(),
+        }
+    }
+
+    /// Whether the request can have changed something.
+    #[must_use]
+    pub fn outcome(&self) -> Outcome {
+        match self {
+            Self::Http(error) => error.outcome(),
+            Self::NotConfigured(_)
+            | Self::BadKey(_)
+            | Self::BadZone { .. }
+            | Self::Tunnel(_)
+            | Self::TunnelSocket { .. }
+            | Self::TunnelLost { .. } => Outcome::NotSent,
+            // Closed without an answer: probably refused at the door, yet the request may have been read.
+            Self::SourceRefused { .. } | Self::TunnelFarEnd { .. } | Self::Unreadable { .. } => Outcome::Unknown,
+            Self::ServerFault { status, .. } => Outcome::of_status(*status),
+            Self::NotTheApi { status, .. } => Outcome::of_foreign(*status),
+            _ => Outcome::Answered,
         }
     }
 

@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use super::client::{Call, Client};
+use super::call::Call;
+use super::client::Client;
 use super::endpoints;
 use super::error::Error;
 use super::model::{AgentInterface, AgentState};

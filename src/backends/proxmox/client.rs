@@ -1,27 +1,30 @@
-//! The client: one origin, one token, at most four requests in flight.
+//! The client: one origin, one token, at most four requests in flight. What writes is told to no recorder: a request may
+//! carry the pointer of a workload or the token of the SDN lock.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use reqwest::Method;
 use reqwest::header::{AUTHORIZATION, HeaderValue};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use tokio::sync::Semaphore;
 use zeroize::Zeroizing;
 
+use super::call::Call;
 use super::endpoints::{self, Endpoint};
 use super::error::Error;
 use super::message::{error_from_answer, not_the_api};
 use super::model::Permissions;
+use super::upid::Upid;
 use super::wire::{Row, Unreadable};
-use crate::backends::http::{HttpClient, Limits, Request, clean};
+use crate::backends::http::{Access, HttpClient, Limits};
+use crate::backends::permit::Permit;
 use crate::site::model::ProxmoxSite;
 
 /// Proxmox serves with three workers, each one request at a time (facts/proxmox.md §1).
 const IN_FLIGHT: usize = 4;
 
-/// A reading client of one Proxmox VE cluster. Cheap to clone; clones share connections, counters, permissions and the
+/// A client of one Proxmox VE cluster. Cheap to clone; clones share connections, counters, permissions and the
 /// bound on requests in flight.
 #[derive(Debug, Clone)]
 pub struct Client {
@@ -60,59 +63,6 @@ struct Envelope {
     data: Box<RawValue>,
     #[serde(flatten)]
     beside: Map<String, Value>,
-}
-
-/// A request being put together.
-pub(super) struct Call<'a> {
-    endpoint: &'static Endpoint,
-    ids: Vec<(&'static str, &'a str)>,
-    query: Vec<(String, String)>,
-}
-
-impl<'a> Call<'a> {
-    pub(super) fn new(endpoint: &'static Endpoint) -> Self {
-        Self { endpoint, ids: Vec::new(), query: Vec::new() }
-    }
-
-    /// Fills the placeholder `{name}` of the path.
-    pub(super) fn id(mut self, name: &'static str, value: &'a str) -> Self {
-        self.ids.push((name, value));
-        self
-    }
-
-    pub(super) fn query(mut self, key: &'static str, value: impl ToString) -> Self {
-        debug_assert!(self.endpoint.parameters.contains(&key), "{key} is not declared for {}", self.endpoint.path);
-        self.query.push((key.to_owned(), value.to_string()));
-        self
-    }
-
-    pub(super) fn query_some(self, key: &'static str, value: Option<impl ToString>) -> Self {
-        match value {
-            Some(value) => self.query(key, value),
-            None => self,
-        }
-    }
-
-    fn request(self) -> Result<Request, Error> {
-        let mut path = vec!["api2".to_owned(), "json".to_owned()];
-        for segment in self.endpoint.path.split('/').filter(|s| !s.is_empty()) {
-            path.push(match segment.strip_prefix('{').and_then(|s| s.strip_suffix('}')) {
-                Some(name) => self.id_for(name)?.to_owned(),
-                None => segment.to_owned(),
-            });
-        }
-        let method = if self.endpoint.method == "POST" { Method::POST } else { Method::GET };
-        Ok(Request { method, access: self.endpoint.access, path, query: self.query })
-    }
-
-    /// The id for placeholder `name`, if it cannot lead to another path.
-    fn id_for(&self, name: &'static str) -> Result<&'a str, Error> {
-        let value = self.ids.iter().find(|(n, _)| *n == name).map_or("", |(_, v)| *v);
-        let sound = !value.is_empty()
-            && !matches!(value, "." | "..")
-            && !value.contains(|c: char| c == '/' || c == '\\' || c.is_control());
-        if sound { Ok(value) } else { Err(Error::BadId { what: name, value: clean(value) }) }
-    }
 }
 
 impl Client {
@@ -174,13 +124,38 @@ impl Client {
         kept.as_ref().map(|p| endpoint.privilege.sees_all(p))
     }
 
+    /// Makes a request that looks.
     pub(super) async fn call(&self, call: Call<'_>) -> Result<Answer, Error> {
+        debug_assert!(call.endpoint.access != Access::Write, "{} writes", call.endpoint.path);
+        self.exchange(&self.http, call).await
+    }
+
+    /// Makes a request that looks and whose answer holds a secret.
+    pub(super) async fn call_unheard(&self, call: Call<'_>) -> Result<Answer, Error> {
+        debug_assert!(call.endpoint.access != Access::Write, "{} writes", call.endpoint.path);
+        self.exchange(&self.http.unrecorded(), call).await
+    }
+
+    /// Makes a request that writes. It is sent once, whatever happens: [`Error::outcome`] says what is known then.
+    pub(super) async fn change(&self, permit: &Permit, call: Call<'_>) -> Result<Answer, Error> {
+        let (endpoint, with_token) = (call.endpoint, call.has_token());
+        debug_assert!(endpoint.access == Access::Write, "{} does not write", endpoint.path);
+        tracing::info!(plan = permit.plan(), method = endpoint.method, path = endpoint.path, "change");
+        let answer = self.exchange(&self.http.unrecorded(), call).await;
+        answer.map_err(|error| if with_token { error.with_token_given() } else { error })
+    }
+
+    async fn exchange(&self, http: &HttpClient, call: Call<'_>) -> Result<Answer, Error> {
         let endpoint = call.endpoint;
+        let mut call = call;
         let request = call.request()?;
         // The semaphore is never closed.
         let _permit = self.shared.in_flight.acquire().await.ok();
         *self.shared.counts.lock().unwrap_or_else(PoisonError::into_inner).entry(endpoint.path).or_default() += 1;
-        let answer = self.http.send(&request).await?;
+        let answer = match call.form() {
+            Some(form) => http.send_form(&request, form).await?,
+            None => http.send(&request).await?,
+        };
         if !(200..300).contains(&answer.status) {
             return Err(error_from_answer(&answer));
         }
@@ -210,6 +185,18 @@ impl Answer {
         rows.into_iter().enumerate().map(one).collect::<Result<_, _>>().map_err(|fault| self.unreadable(fault))
     }
 
+    /// `data` as the id of a task.
+    pub(super) fn upid(&self) -> Result<Upid, Error> {
+        self.decode(|data| {
+            upid(data)?.ok_or_else(|| Unreadable { at: "data".to_owned(), why: "is missing".to_owned() })
+        })
+    }
+
+    /// `data` as the id of a task, where there may be none.
+    pub(super) fn upid_if_any(&self) -> Result<Option<Upid>, Error> {
+        self.decode(upid)
+    }
+
     pub(super) fn data(&self) -> Value {
         tree(&self.data)
     }
@@ -221,6 +208,15 @@ impl Answer {
 
     pub(super) fn unreadable(&self, fault: Unreadable) -> Error {
         Error::Unreadable { endpoint: self.endpoint.path, fault }
+    }
+}
+
+fn upid(data: &Value) -> Result<Option<Upid>, Unreadable> {
+    let unreadable = |why: &str| Unreadable { at: "data".to_owned(), why: why.to_owned() };
+    match data {
+        Value::Null => Ok(None),
+        Value::String(text) => text.parse().map(Some).map_err(|_| unreadable("is not a task id")),
+        _ => Err(unreadable("is not text")),
     }
 }
 
@@ -275,15 +271,5 @@ mod tests {
         assert!(good.is_sensitive());
         assert_eq!(good.to_str().unwrap(), "PVEAPIToken=ops@pve!t1=0badf00d-1111");
         assert!(!format!("{good:?}").contains("0badf00d"));
-    }
-
-    #[test]
-    fn ids_cannot_leave_their_place() {
-        for bad in ["", ".", "..", "a/b", "a\\b", "a\nb"] {
-            let call = Call::new(&endpoints::NODE_STATUS).id("node", bad);
-            assert!(matches!(call.request(), Err(Error::BadId { what: "node", .. })), "{bad:?}");
-        }
-        let request = Call::new(&endpoints::NODE_STATUS).id("node", "pve1").request().unwrap();
-        assert_eq!(request.path, ["api2", "json", "nodes", "pve1", "status"]);
     }
 }

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::client::{Call, Client};
+use super::call::Call;
+use super::client::Client;
 use super::endpoints;
 use super::error::Error;
 use super::model::{ClusterNode, ClusterStatus, NodeResource, NodeZone, Permissions, Resources, Storage, Version, Vm};

@@ -1,8 +1,17 @@
-//! Every request the client can make, in one table. `tests/proxmox_contract.rs` holds what is really sent against it
-//! and against Proxmox's own API description.
+//! Every request the client can make, in two tables: what only looks, and what writes. `tests/proxmox_contract.rs` and
+//! `tests/proxmox_writes.rs` hold what is really sent against them and against Proxmox's own API description.
+
+mod write;
 
 use super::model::Permissions;
 use crate::backends::http::Access;
+
+pub use write::{
+    CONTROLLER_CREATE, CONTROLLER_DELETE, CONTROLLER_UPDATE, SDN_APPLY, SDN_LOCK, SDN_ROLLBACK, SDN_UNLOCK,
+    SUBNET_CREATE, SUBNET_DELETE, SUBNET_UPDATE, VM_CLONE, VM_CONFIG_SET, VM_CONFIG_TASK, VM_DESTROY, VM_REBOOT,
+    VM_RESIZE, VM_SHUTDOWN, VM_START, VM_STOP, VNET_CREATE, VNET_DELETE, VNET_UPDATE, WRITES, ZONE_CREATE, ZONE_DELETE,
+    ZONE_UPDATE,
+};
 
 /// One endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -11,12 +20,23 @@ pub struct Endpoint {
     pub method: &'static str,
     /// Path below `/api2/json`, with `{placeholders}`.
     pub path: &'static str,
-    /// Query parameters the client may send.
+    /// Parameters the client may send; `net[n]` stands for `net0` and its like.
     pub parameters: &'static [&'static str],
     /// What it does to Proxmox.
     pub access: Access,
     /// What the token must hold.
     pub privilege: Privilege,
+    /// What it must hold beside that.
+    pub also: &'static [Also],
+}
+
+/// A privilege beside the first one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Also {
+    /// The privilege.
+    pub privilege: Privilege,
+    /// The parameters that ask for it; empty = every request does.
+    pub parameters: &'static [&'static str],
 }
 
 /// The privilege an endpoint asks for: any one of `any_of` at `path`.
@@ -64,7 +84,7 @@ const fn get(
     without: Without,
 ) -> Endpoint {
     let privilege = Privilege { path: at, any_of, without };
-    Endpoint { method: "GET", path, parameters, access: Access::Read, privilege }
+    Endpoint { method: "GET", path, parameters, access: Access::Read, privilege, also: &[] }
 }
 
 const fn open(path: &'static str) -> Endpoint {
@@ -128,6 +148,8 @@ pub static MAC_VRF: Endpoint =
     get("/nodes/{node}/sdn/vnets/{vnet}/mac-vrf", &[], "/sdn/zones/{zone}/{vnet}", &["SDN.Audit"], Refused);
 /// Interfaces of a node and its staged changes.
 pub static NODE_NETWORK: Endpoint = get("/nodes/{node}/network", &["type"], "/", &[], Without::Refused);
+/// Whether a VMID is free, or which one is.
+pub static NEXT_VMID: Endpoint = get("/cluster/nextid", &["vmid"], "/", &[], Refused);
 /// Guests of one node.
 pub static QEMU: Endpoint = get("/nodes/{node}/qemu", &[], "/vms/{vmid}", &["VM.Audit"], Filtered);
 /// One VM's configuration.
@@ -156,8 +178,8 @@ pub static STORAGE: Privilege = Privilege {
     without: Filtered,
 };
 
-/// All of them.
-pub static ALL: [&Endpoint; 27] = [
+/// All that look. Those that write are [`WRITES`].
+pub static ALL: [&Endpoint; 28] = [
     &VERSION,
     &PERMISSIONS,
     &RESOURCES,
@@ -179,6 +201,7 @@ pub static ALL: [&Endpoint; 27] = [
     &IP_VRF,
     &MAC_VRF,
     &NODE_NETWORK,
+    &NEXT_VMID,
     &QEMU,
     &VM_CONFIG,
     &VM_PENDING,
@@ -218,10 +241,16 @@ mod tests {
     }
 
     #[test]
-    fn nothing_here_writes() {
+    fn what_looks_and_what_writes_are_apart() {
         for endpoint in ALL {
             assert_eq!(endpoint.access, Access::Read, "{}", endpoint.path);
             assert!(endpoint.method == "GET" || *endpoint == AGENT_PING, "{}", endpoint.path);
+        }
+        for endpoint in WRITES {
+            assert_eq!(endpoint.access, Access::Write, "{}", endpoint.path);
+            assert!(endpoint.method != "GET" && !endpoint.privilege.any_of.is_empty(), "{}", endpoint.path);
+            let named = endpoint.also.iter().flat_map(|also| also.parameters);
+            named.for_each(|p| assert!(endpoint.parameters.contains(p), "{} {p}", endpoint.path));
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::backends::http::HttpError;
+use crate::backends::http::{HttpError, Outcome};
 
 use super::model::AgentState;
 use super::wire::Unreadable;
@@ -23,6 +23,17 @@ pub enum SdnOrVm {
     Sdn,
     /// One VM's configuration.
     Vm,
+}
+
+/// What is wrong between a write and the SDN lock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LockFault {
+    /// The lock was asked for, and somebody has it.
+    HeldByAnother,
+    /// A token was given, and it is not that of the lock that is held: it was taken away by force and taken anew.
+    StaleToken,
+    /// No token was given while the lock is held.
+    NoToken,
 }
 
 /// Why a request to Proxmox gave no value. `action` is Proxmox's own prefix, e.g. `update sdn zone object failed`.
@@ -124,10 +135,15 @@ pub enum Error {
         lock: String,
     },
     /// Somebody holds the SDN lock, or the token given is not its token.
-    #[error("{action}: the SDN configuration is locked by somebody")]
+    #[error("{action}: {}", match .fault {
+        LockFault::StaleToken => "our SDN lock was taken away and somebody else holds one now",
+        LockFault::HeldByAnother | LockFault::NoToken => "the SDN configuration is locked by somebody",
+    })]
     SdnLocked {
         /// Prefix.
         action: String,
+        /// What is wrong.
+        fault: LockFault,
     },
     /// The SDN lock is not given while changes wait.
     #[error("{action}: the SDN configuration has pending changes")]
@@ -148,6 +164,20 @@ pub enum Error {
     VmLocked {
         /// `clone`, `backup`, …
         lock: String,
+    },
+    /// The guest did not shut down in the time given.
+    #[error("the guest did not shut down in time")]
+    ShutdownTimedOut,
+    /// A disk would become smaller.
+    #[error("a disk cannot be made smaller")]
+    DiskShrink,
+    /// A value that is refused here; nothing was sent.
+    #[error("{what}: {why}")]
+    BadValue {
+        /// Which value.
+        what: &'static str,
+        /// What is wrong with it, without the value where it may be secret.
+        why: String,
     },
     /// The VM's power state does not allow it.
     #[error("{text}")]
@@ -179,6 +209,14 @@ pub enum Error {
         what: String,
         /// Its user.
         by: String,
+    },
+    /// What was to be created exists.
+    #[error("{}exists already: {what}", prefix(.action))]
+    Exists {
+        /// Prefix.
+        action: Option<String>,
+        /// The object, in Proxmox's words.
+        what: String,
     },
     /// It clashes with what exists.
     #[error("{}{text}", prefix(.action))]
@@ -262,11 +300,64 @@ impl Error {
         }
     }
 
+    /// Whether the request can have changed something.
+    #[must_use]
+    pub fn outcome(&self) -> Outcome {
+        match self {
+            Self::Http(error) => error.outcome(),
+            Self::BadToken(_) | Self::BadId { .. } | Self::BadValue { .. } => Outcome::NotSent,
+            // 595: the node that would have done it could not be connected to. From 596 on it may be at work.
+            Self::NodeUnreachable { status, .. } if *status == 595 => Outcome::Answered,
+            Self::NodeUnreachable { .. } | Self::Unreadable { .. } => Outcome::Unknown,
+            Self::Other { status, .. } => Outcome::of_status(*status),
+            Self::NotTheApi { status, .. } => Outcome::of_foreign(*status),
+            _ => Outcome::Answered,
+        }
+    }
+
+    /// Whether what was to be created exists already. Whether it is what was wanted, its values say.
+    #[must_use]
+    pub fn already_exists(&self) -> bool {
+        matches!(self, Self::Exists { .. })
+    }
+
+    /// Whether what was to be changed, read or removed does not exist.
+    #[must_use]
+    pub fn is_absent(&self) -> bool {
+        matches!(self, Self::Absent { .. })
+    }
+
+    /// Whether what was to be removed is still used: a VNet by its subnets, a zone by its VNets, a controller by a zone.
+    #[must_use]
+    pub fn is_in_use(&self) -> bool {
+        match self {
+            Self::InUse { .. } => true,
+            Self::BadParameters { errors, .. } => {
+                errors.get("vnet").is_some_and(|why| why == "Can't delete vnet if subnets exists")
+            }
+            _ => false,
+        }
+    }
+
+    /// The same error for a request that carried a token of the SDN lock.
+    pub(super) fn with_token_given(self) -> Self {
+        match self {
+            Self::SdnLocked { action, fault: LockFault::NoToken } => {
+                Self::SdnLocked { action, fault: LockFault::StaleToken }
+            }
+            other => other,
+        }
+    }
+
     fn fixed_help(&self) -> &'static str {
         match self {
             Self::Http(_) | Self::Other { .. } => "Look at the task list and the log of the node.",
             Self::BadToken(_) => "Store the whole token, as in the Authorization header after PVEAPIToken=.",
             Self::BadId { .. } => "Correct the name.",
+            Self::BadValue { .. } => "Correct the value.",
+            Self::Exists { .. } => "Compare what exists with what is wanted, and adopt it or choose another name.",
+            Self::ShutdownTimedOut => "Look at the guest's console; stop the VM if it does not answer.",
+            Self::DiskShrink => "Ask for at least the disk's present size.",
             Self::Unauthenticated { .. } => {
                 "Check user, realm, token name and secret, and whether the token expired (Datacenter → Permissions → API Tokens)."
             }
@@ -281,6 +372,9 @@ impl Error {
             }
             Self::NoQuorum { .. } => "Bring the missing cluster nodes back; reading goes on meanwhile.",
             Self::Busy { .. } => "Try again in a few seconds.",
+            Self::SdnLocked { fault: LockFault::StaleToken, .. } => {
+                "Find out who took it; what is pending now may be theirs, so read again before anything is applied."
+            }
             Self::SdnLocked { .. } => {
                 "Wait for the holder; a lock left by a crash is freed with DELETE /cluster/sdn/lock?force=1."
             }

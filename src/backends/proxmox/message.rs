@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::backends::http::{Response, clean, clean_block};
 
-use super::error::{Error, Need, SdnOrVm};
+use super::error::{Error, LockFault, Need, SdnOrVm};
 use super::model::AgentState;
 
 const FOLDED: &str = ": 400 Parameter verification failed.\n";
@@ -43,6 +43,15 @@ pub fn error_from_answer(answer: &Response) -> Error {
         },
         500 if message.is_none() && text.starts_with("malformed JSON") => Error::MalformedRequest { text: clean(text) },
         _ => refused(status, text),
+    }
+}
+
+/// What the text at the end of a task means, where it has a meaning of its own: tasks fail with the words of a refusal
+/// (facts/proxmox.md §9).
+pub(super) fn error_from_task(text: &str) -> Option<Error> {
+    match refused(500, strip_location(text.trim_end())) {
+        Error::Other { .. } => None,
+        error => Some(error),
     }
 }
 
@@ -168,8 +177,12 @@ fn vm(text: &str) -> Option<Error> {
     {
         return Some(Error::Busy { action: None, lock: clean(file) });
     }
-    if text == "no options specified" {
-        return Some(Error::NothingToDo);
+    match text {
+        "no options specified" => return Some(Error::NothingToDo),
+        "shrinking disks is not supported" => return Some(Error::DiskShrink),
+        "VM quit/powerdown failed - got timeout" => return Some(Error::ShutdownTimedOut),
+        "you can't start a vm if it's a template" => return Some(Error::VmState { text: clean(text) }),
+        _ => {}
     }
     let (id, state) = text.strip_prefix("VM ")?.split_once(' ')?;
     let about_power = ["not running", "already running", "is running"].iter().any(|s| state.starts_with(s));
@@ -190,7 +203,9 @@ fn locks(action: Option<&str>, text: &str) -> Option<Error> {
         return Some(Error::NoQuorum { action: owned() });
     }
     if text.starts_with("invalid lock token") {
-        return Some(Error::SdnLocked { action: named() });
+        let asked_for = action.is_some_and(|a| a.starts_with("could not acquire lock"));
+        let fault = if asked_for { LockFault::HeldByAnother } else { LockFault::NoToken };
+        return Some(Error::SdnLocked { action: named(), fault });
     }
     if text == "configuration has pending changes" {
         return Some(Error::SdnPending { action: named() });
@@ -239,7 +254,13 @@ fn objects(action: &Option<String>, text: &str) -> Option<Error> {
     if let Some((what, by)) = text.split_once(" is used by ") {
         return Some(Error::InUse { action: named(), what: clean(what), by: clean(by) });
     }
-    let clash = [" already defined", " is already declared in ", ": config file already exists", "only 1 global "];
+    if let Some(what) = text.strip_suffix(" already defined") {
+        return Some(Error::Exists { action: action.clone(), what: clean(what) });
+    }
+    if let Some(vm) = text.strip_suffix(": config file already exists") {
+        return Some(Error::Exists { action: action.clone(), what: clean(vm.trim_start_matches("unable to create ")) });
+    }
+    let clash = [" is already declared in ", "only 1 global "];
     if clash.iter().any(|c| text.contains(c)) {
         return Some(Error::Conflict { action: action.clone(), text: clean(text) });
     }

@@ -1,6 +1,7 @@
 //! One node: load and staged network changes.
 
-use super::client::{Call, Client};
+use super::call::Call;
+use super::client::Client;
 use super::endpoints;
 use super::error::Error;
 use super::model::NodeStatus;
@@ -42,7 +43,7 @@ impl Client {
     /// # Errors
     /// Any [`Error`].
     pub async fn bridges(&self, node: &str) -> Result<Vec<String>, Error> {
-        let call = Call::new(&endpoints::NODE_NETWORK).id("node", node).query("type", "any_bridge");
+        let call = Call::new(&endpoints::NODE_NETWORK).id("node", node).set("type", "any_bridge");
         self.call(call).await?.rows(|row| row.need_text("iface"))
     }
 }

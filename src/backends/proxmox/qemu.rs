@@ -1,6 +1,7 @@
 //! VMs: list, configuration, waiting options, state.
 
-use super::client::{Call, Client};
+use super::call::Call;
+use super::client::Client;
 use super::cluster::vm;
 use super::endpoints;
 use super::error::Error;

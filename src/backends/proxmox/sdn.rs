@@ -6,7 +6,8 @@ use futures_util::{StreamExt, stream};
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::client::{Answer, Call, Client};
+use super::call::Call;
+use super::client::{Answer, Client};
 use super::endpoints::{self, Endpoint};
 use super::error::Error;
 use super::model::{Change, Controller, DryRun, Fabric, FabricNode, LockState, Sdn, SdnConfig, Subnet, Vnet, Zone};
@@ -116,7 +117,7 @@ impl Client {
     /// # Errors
     /// [`Error::NotImplemented`] on older versions; any other [`Error`].
     pub async fn dry_run(&self, node: &str) -> Result<DryRun, Error> {
-        let answer = self.call(Call::new(&endpoints::DRY_RUN).query("node", node)).await?;
+        let answer = self.call(Call::new(&endpoints::DRY_RUN).set("node", node)).await?;
         answer.decode(|data| {
             let row = Row::new(data, "data")?;
             Ok(DryRun { frr_diff: row.block("frr-diff")?, interfaces_diff: row.block("interfaces-diff")? })
@@ -207,8 +208,8 @@ impl View {
     fn ask(self, call: Call<'_>) -> Call<'_> {
         match self {
             Self::Configured => call,
-            Self::Running => call.query("running", 1),
-            Self::Pending => call.query("pending", 1),
+            Self::Running => call.set("running", 1),
+            Self::Pending => call.set("pending", 1),
         }
     }
 
@@ -244,13 +245,15 @@ impl LockState {
 
 #[cfg(test)]
 mod tests {
+    use super::super::error::LockFault;
     use super::*;
 
     #[test]
     fn the_lock_is_known_only_once_it_was_met() {
         let now = Timestamp::from_second(1_795_971_529).unwrap();
         let other = Error::NothingToDo;
-        let met = Error::SdnLocked { action: "update sdn zone object failed".to_owned() };
+        let action = "update sdn zone object failed".to_owned();
+        let met = Error::SdnLocked { action, fault: LockFault::NoToken };
         assert_eq!(LockState::default().after(&other, now), LockState::NotTried);
         let held = LockState::default().after(&met, now);
         assert_eq!(held, LockState::Held { seen_at: now });

@@ -1,6 +1,7 @@
 //! SDN as one node realises it.
 
-use super::client::{Call, Client};
+use super::call::Call;
+use super::client::Client;
 use super::endpoints;
 use super::error::Error;
 use super::model::{NodeVnet, NodeZone};

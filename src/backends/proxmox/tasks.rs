@@ -3,7 +3,8 @@
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::client::{Call, Client};
+use super::call::Call;
+use super::client::Client;
 use super::endpoints;
 use super::error::Error;
 use super::model::{Task, TaskState};
@@ -88,15 +89,15 @@ impl Client {
     pub async fn node_tasks(&self, node: &str, filter: &TaskFilter) -> Result<Vec<Task>, Error> {
         let call = Call::new(&endpoints::NODE_TASKS)
             .id("node", node)
-            .query_some("typefilter", filter.kind.as_deref())
-            .query_some("vmid", filter.vmid)
-            .query_some("since", filter.since.map(Timestamp::as_second))
-            .query_some("until", filter.until.map(Timestamp::as_second))
-            .query_some("errors", filter.errors.then_some(1))
-            .query_some("source", filter.source.map(TaskSource::word))
-            .query_some("statusfilter", filter.status.as_deref())
-            .query_some("limit", filter.limit)
-            .query_some("start", filter.start);
+            .set_some("typefilter", filter.kind.as_deref())
+            .set_some("vmid", filter.vmid)
+            .set_some("since", filter.since.map(Timestamp::as_second))
+            .set_some("until", filter.until.map(Timestamp::as_second))
+            .set_some("errors", filter.errors.then_some(1))
+            .set_some("source", filter.source.map(TaskSource::word))
+            .set_some("statusfilter", filter.status.as_deref())
+            .set_some("limit", filter.limit)
+            .set_some("start", filter.start);
         self.call(call).await?.rows(task)
     }
 
@@ -117,9 +118,9 @@ impl Client {
     pub async fn task_log(&self, upid: &Upid, start: u64, limit: u64) -> Result<TaskLog, Error> {
         let mut call = Call::new(&endpoints::TASK_LOG).id("node", &upid.node).id("upid", upid.as_str());
         if start > 0 {
-            call = call.query("start", start);
+            call = call.set("start", start);
         }
-        let answer = self.call(call.query("limit", limit)).await.map_err(|error| no_such_task(error, upid))?;
+        let answer = self.call(call.set("limit", limit)).await.map_err(|error| no_such_task(error, upid))?;
         let lines = answer.rows(|row| {
             let number = row.u64("n")?.ok_or_else(|| row.fault("n", "is missing"))?;
             Ok(LogLine { number, text: row.text("t")?.unwrap_or_default() })

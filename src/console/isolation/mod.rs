@@ -188,7 +188,11 @@ pub fn text(model: &Model) -> Option<String> {
         return Some(commands(&matrix.legs(row, column)));
     }
     let operator = if model.isolation.operator.is_empty() { "unknown" } else { &model.isolation.operator };
-    let about =
-        About { site: model.site_name.clone(), by: operator.to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() };
+    let about = About {
+        site: model.site_name.clone(),
+        by: operator.to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        cause: None,
+    };
     Some(markdown(matrix, &about))
 }

@@ -18,6 +18,7 @@ use crate::console::widgets::format::plural;
 use crate::console::widgets::frame::{Titles, rule};
 use crate::diagnose::finding::{Finding, Severity, Unknown};
 use crate::diagnose::path::State;
+use crate::diagnose::report::{inputs, together};
 use crate::inventory::Class;
 use crate::text::{Cut, cut, pad};
 
@@ -177,7 +178,8 @@ impl Page<'_, '_> {
         }
         if !diagnosis.report.unknown.is_empty() {
             rows.push(self.rule(&format!("unknown · {}", diagnosis.report.unknown.len()), 0));
-            rows.extend(diagnosis.report.unknown.iter().flat_map(|u| self.unknown(u)));
+            let all: Vec<&Unknown> = diagnosis.report.unknown.iter().collect();
+            rows.extend(together(&all).iter().flat_map(|group| self.unknown(group)));
         }
         (rows, cursor)
     }
@@ -284,17 +286,18 @@ impl Page<'_, '_> {
         self.folded(&lead, &finding.title, role)
     }
 
-    fn unknown(&self, unknown: &Unknown) -> Vec<Row> {
-        let why = unknown.why.as_ref().map_or_else(String::new, |why| format!(": {why}"));
-        let ids = match unknown.ids.as_slice() {
+    fn unknown(&self, group: &[&Unknown]) -> Vec<Row> {
+        let why = group.first().and_then(|u| u.why.as_ref()).map_or_else(String::new, |why| format!(": {why}"));
+        let of_one = if let [one] = group { one.ids.as_slice() } else { &[] };
+        let ids = match of_one {
             [] => String::new(),
             [one, two, three, _, ..] => {
-                format!(" · not judged: {one}, {two}, {three} and {} more", unknown.ids.len() - 3)
+                format!(" · not judged: {one}, {two}, {three} and {} more", of_one.len() - 3)
             }
             ids => format!(" · not judged: {}", ids.join(", ")),
         };
         let lead = [Bit::text(" ".repeat(LEAD)), self.canvas.glyph(Class::Unknown), Bit::text(" ")];
-        self.folded(&lead, &format!("{}{why}{ids}", unknown.missing), Role::Text)
+        self.folded(&lead, &format!("{}{why}{ids}", inputs(group)), Role::Text)
     }
 
     /// A rule with a title within the text, and how many findings were left out.

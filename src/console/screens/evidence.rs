@@ -105,7 +105,7 @@ fn rows(canvas: &Canvas<'_>, line: &Line, room: u16, found: bool) -> Vec<Row> {
     }
 }
 
-/// `text` in pieces of at most `width` cells: the blanks of an answer stay as they are.
+/// `text` in pieces of at most `width` cells, broken behind a blank where one is near: the blanks of an answer stay as they are.
 fn broken(text: &str, width: u16) -> Vec<String> {
     let width = usize::from(width.max(2));
     if crate::text::width(text) <= width {
@@ -116,8 +116,10 @@ fn broken(text: &str, width: u16) -> Vec<String> {
     for c in text.chars() {
         let own = crate::text::width(c.encode_utf8(&mut [0; 4]));
         if used + own > width {
-            out.push(std::mem::take(&mut piece));
-            used = 0;
+            let blank = piece.rfind(' ').map(|at| at + 1).filter(|at| c != ' ' && *at * 3 > piece.len());
+            let rest = blank.map(|at| piece.split_off(at)).unwrap_or_default();
+            out.push(std::mem::replace(&mut piece, rest));
+            used = crate::text::width(&piece);
         }
         piece.push(c);
         used += own;
@@ -134,6 +136,8 @@ mod tests {
     fn a_long_line_is_broken_where_it_must_and_keeps_its_blanks() {
         assert_eq!(broken("  ab  cd", 4), ["  ab", "  cd"]);
         assert_eq!(broken("日本語", 4), ["日本", "語"]);
+        assert_eq!(broken("tcp replies seen", 9), ["tcp ", "replies ", "seen"]);
+        assert_eq!(broken("10.20.129.10:40000 tcp", 9), ["10.20.129", ".10:40000", " tcp"], "a word that is longer");
         assert_eq!(broken("", 4), [""]);
     }
 }

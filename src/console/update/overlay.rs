@@ -33,8 +33,8 @@ fn field(model: &mut Model) -> Option<&mut Field> {
 
 /// Lets a text field have the key; whether it took it.
 pub fn edit(model: &mut Model, key: Key) -> bool {
-    if key.ctrl || key.alt {
-        return false;
+    if key.alt || key.ctrl {
+        return !key.alt && erase(model, key.code);
     }
     if let Overlay::Paste(paste) = &mut model.overlay {
         match key.code {
@@ -68,6 +68,24 @@ pub fn edit(model: &mut Model, key: Key) -> bool {
         KeyCode::Right => InputRequest::GoToNextChar,
         KeyCode::Home => InputRequest::GoToStart,
         KeyCode::End => InputRequest::GoToEnd,
+        _ => return false,
+    };
+    if field.handle(request).is_some_and(|change| change.value) {
+        changed(model);
+    }
+    true
+}
+
+/// What shells take for it: ctrl-u the whole text, ctrl-w its last word. In a menu without text they are its own keys.
+fn erase(model: &mut Model, code: KeyCode) -> bool {
+    let narrows = matches!(model.overlay, Overlay::Help { .. } | Overlay::Actions { .. });
+    let Some(field) = field(model) else { return false };
+    if narrows && field.value().is_empty() {
+        return false;
+    }
+    let request = match code {
+        KeyCode::Char('u') => InputRequest::DeleteLine,
+        KeyCode::Char('w') => InputRequest::DeletePrevWord,
         _ => return false,
     };
     if field.handle(request).is_some_and(|change| change.value) {

@@ -1,5 +1,6 @@
 //! The generated parts of `docs/access-*.md`, and that no right or endpoint of the tables is missing there.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use super::rights;
@@ -8,6 +9,8 @@ use crate::backends::{opnsense, powerdns, proxmox};
 
 const BEGIN: &str = "<!-- rights: generated, UPDATE_DOCS=1 -->\n";
 const END: &str = "<!-- end of rights -->\n";
+const WRITING: (&str, &str) =
+    ("<!-- rights to write: generated, UPDATE_DOCS=1 -->\n", "<!-- end of rights to write -->\n");
 
 fn path(name: &str) -> String {
     format!("{}/docs/{name}.md", env!("CARGO_MANIFEST_DIR"))
@@ -15,12 +18,17 @@ fn path(name: &str) -> String {
 
 /// Compares what stands between the markers of `name` with `generated`; `UPDATE_DOCS=1` writes it.
 fn check(name: &str, generated: &str) -> String {
+    check_part(name, (BEGIN, END), generated)
+}
+
+/// Two parts of one document are written one after the other: by one test.
+fn check_part(name: &str, (begin, end): (&str, &str), generated: &str) -> String {
     let document = std::fs::read_to_string(path(name)).unwrap();
-    let (head, rest) = document.split_once(BEGIN).unwrap_or_else(|| panic!("{name} has no first marker"));
-    let (old, tail) = rest.split_once(END).unwrap_or_else(|| panic!("{name} has no last marker"));
+    let (head, rest) = document.split_once(begin).unwrap_or_else(|| panic!("{name} has no first marker"));
+    let (old, tail) = rest.split_once(end).unwrap_or_else(|| panic!("{name} has no last marker"));
     let generated = format!("\n{generated}\n");
     if std::env::var_os("UPDATE_DOCS").is_some() {
-        std::fs::write(path(name), format!("{head}{BEGIN}{generated}{END}{tail}")).unwrap();
+        std::fs::write(path(name), format!("{head}{begin}{generated}{end}{tail}")).unwrap();
     } else {
         assert_eq!(old, generated, "docs/{name}.md is out of date: run this test with UPDATE_DOCS=1");
     }
@@ -63,6 +71,29 @@ fn every_right_of_proxmox_is_documented() {
     for privilege in needed {
         assert!(line.contains(privilege), "the role of the first commands lacks {privilege}");
     }
+    check_part("access-proxmox", WRITING, &rights_to_write());
+}
+
+/// The role of a token that writes, and what each right is for.
+fn rights_to_write() -> String {
+    let rights = rights::proxmox_writing();
+    let least: BTreeSet<&str> = rights.iter().filter_map(|right| right.need.any_of.first().copied()).collect();
+    let least = least.into_iter().collect::<Vec<_>>().join(",");
+    let mut text = format!("```sh\npveum role add DeevnetConsoleWrite --privs '{least}'\n```\n\n");
+    text.push_str("| right | on | for |\n|---|---|---|\n");
+    for right in &rights {
+        let requests = right.requests.iter().map(|(method, path, parameters)| match parameters {
+            [] => format!("`{method} {path}`"),
+            some => format!("`{method} {path}` with {}", code(some.iter().copied(), ", ")),
+        });
+        let requests = requests.collect::<Vec<_>>().join("<br>");
+        let any_of = code(right.need.any_of.iter().copied(), " or ");
+        writeln!(text, "| {any_of} | `{}` | {requests} |", right.need.path).unwrap();
+    }
+    for endpoint in proxmox::endpoints::WRITES {
+        assert!(text.contains(&format!("`{} {}`", endpoint.method, endpoint.path)), "{}", endpoint.path);
+    }
+    text
 }
 
 #[test]

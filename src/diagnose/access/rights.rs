@@ -59,6 +59,36 @@ pub fn proxmox() -> Vec<PveRight> {
     rights.into_iter().map(|((path, any_of, later), endpoints)| PveRight { path, any_of, later, endpoints }).collect()
 }
 
+/// A right that only changes ask for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PveWriteRight {
+    /// What it is asked for: ACL path with the placeholders of the request, privileges of which any one does.
+    pub need: &'static Privilege,
+    /// Requests that ask for it: method, path, and the parameters that do; no parameter = every such request.
+    pub requests: Vec<(&'static str, &'static str, &'static [&'static str])>,
+}
+
+/// Every right of Proxmox that the table of requests that write names, in the order of that table. A site that only reads
+/// needs none of them.
+#[must_use]
+pub fn proxmox_writing() -> Vec<PveWriteRight> {
+    let mut rights: Vec<PveWriteRight> = Vec::new();
+    for endpoint in pve::WRITES {
+        // Where each parameter has a right of its own, the one that opens the request comes with it.
+        let opened = endpoint.also.iter().any(|also| !also.parameters.is_empty());
+        let own = (!opened).then_some((&endpoint.privilege, &[] as &'static [&'static str]));
+        let also = endpoint.also.iter().map(|also| (&also.privilege, also.parameters));
+        for (need, parameters) in own.into_iter().chain(also) {
+            let request = (endpoint.method, endpoint.path, parameters);
+            match rights.iter_mut().find(|right| right.need == need) {
+                Some(right) => right.requests.push(request),
+                None => rights.push(PveWriteRight { need, requests: vec![request] }),
+            }
+        }
+    }
+    rights
+}
+
 /// A right that is missing, and every path at which it has to be granted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PveLack {

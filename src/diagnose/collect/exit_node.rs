@@ -83,9 +83,9 @@ async fn node(about: &ExitNodeSite, client: &Client, (site, wanted): (&Site, &Wa
     let guests = guests(site, fabric, wanted, &about.name);
     let looked_for = guests.iter().filter(|(vrf, _)| there.iter().any(|leg| self::vrf(leg) == *vrf));
     along.extend(looked_for.filter_map(|(vrf, ip)| PathProbe::new(Some(vrf), None, *ip, What::Ping).ok()));
-    let on_vnets = bridge::neighbours(site, fabric, wanted, (&about.name, &there));
-    let (shown, on_vnets) = (bridge::shown(about, client, wanted.check, sink), run(about, client, &on_vnets, sink));
-    tokio::join!(run(about, client, &along, sink), on_vnets, shown, tokio::time::sleep(BETWEEN));
+    along.extend(bridge::neighbours(site, fabric, wanted, (&about.name, &there)));
+    let shown = bridge::shown(about, client, wanted.check, sink);
+    tokio::join!(run(about, client, &along, sink), shown, tokio::time::sleep(BETWEEN));
     if let Some(address) = management(about, &reading, &mine) {
         asked.extend(to_management(&there, address));
         asked.truncate(MAX_LOOKUPS);

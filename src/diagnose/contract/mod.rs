@@ -63,6 +63,8 @@ pub struct Clause {
     pub rules: &'static [&'static str],
     /// What those rules do not see.
     pub elsewhere: Option<Elsewhere>,
+    /// Whether those rules judge what was tried there alone: nothing tried is nothing to miss here.
+    pub tried: bool,
 }
 
 /// A part of the contract.
@@ -226,6 +228,9 @@ fn state(clause: &Clause, report: &Report, scope: &Scope<'_>, words: &Words<'_>)
     if missing.is_empty() && looked {
         return State::Kept;
     }
+    if missing.is_empty() && clause.tried {
+        return State::NotRun;
+    }
     if missing.is_empty() {
         missing.push("nothing that was read speaks of it".to_owned());
     }
@@ -247,11 +252,14 @@ impl<'f> Words<'f> {
         Self { facts, tenant, index }
     }
 
-    /// Whose something is whose name is a number of the plan: a machine by its VMID, a reverse zone.
+    /// Whose something is whose name is a number of the plan: a machine by its VMID or its address, a reverse zone.
     fn owner(&self, subject: &Subject) -> Option<Whose> {
         let plan = &self.facts.site.as_ref()?.value.numbering;
         let index = match subject.kind {
-            "workload" => plan.index_of_vmid(subject.name.parse().ok()?).map(|(index, _)| index),
+            "workload" => match subject.name.parse::<std::net::Ipv4Addr>() {
+                Ok(address) => plan.index_of_address(address),
+                Err(_) => plan.index_of_vmid(subject.name.parse().ok()?).map(|(index, _)| index),
+            },
             "name" => plan.index_of_reverse_zone(reverse(&subject.name)?),
             _ => None,
         }?;

@@ -181,6 +181,16 @@ impl<'a> Exit<'a> {
     }
 }
 
+/// The one tenant that is in every one of several `pairs`: the one that differs from the others.
+pub fn in_all<'z>(pairs: &[(&'z str, &'z str)]) -> Option<&'z str> {
+    let (a, b) = *pairs.first()?;
+    let mut common = [a, b].into_iter().filter(|who| pairs.iter().all(|(a, b)| a == who || b == who));
+    match (common.next(), common.next()) {
+        (Some(one), None) => Some(one),
+        _ => None,
+    }
+}
+
 /// Whether `rule` speaks for all traffic of `net`.
 pub fn covers(rule: &SnatRule, net: &Ipv4Net) -> bool {
     rule.source.is_none_or(|source| source.contains(net)) && !rule.is_narrowed()
@@ -192,5 +202,18 @@ pub fn words(rule: &SnatRule) -> String {
     match &rule.out_interface {
         Some(out) => format!("to {to} by {out}"),
         None => format!("to {to}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_tenant_in_all_pairs_is_the_one_that_differs() {
+        assert_eq!(in_all(&[("a", "b"), ("c", "a"), ("a", "d")]), Some("a"));
+        assert_eq!(in_all(&[("a", "b"), ("b", "a")]), None, "two of them");
+        assert_eq!(in_all(&[("a", "b"), ("c", "d")]), None);
+        assert_eq!(in_all(&[]), None);
     }
 }

@@ -69,6 +69,12 @@ impl<'a> Names<'a> {
         Some(all)
     }
 
+    /// Aliases of `side` that hold nothing: what is left out by them is not left out.
+    pub(super) fn hollow<'s>(&self, side: &'s Side) -> Vec<&'s str> {
+        let is = |part: &&String| self.nets(part).is_some_and(|nets| nets.is_empty());
+        side.nets.iter().filter(is).map(String::as_str).collect()
+    }
+
     /// Whether `net` lies within `side`; `None` = the side has parts that are not understood.
     pub(super) fn holds(&self, side: &Side, net: &IpNet) -> Option<bool> {
         if side.nets.is_empty() {

@@ -10,17 +10,24 @@ mod outside;
 mod router;
 mod table;
 mod way_out;
+mod writing;
 
 use super::build::{ALIASES, SERVICE_NODE};
 use super::sdn::Kind;
 use super::state::World;
 
 pub use table::SPECS;
+pub use writing::shows_in_changes_alone;
 
 /// Every fault, in the order in which several are applied.
 pub fn specs() -> impl DoubleEndedIterator<Item = &'static Spec> {
     let own = SPECS.iter().chain(access::SPECS).chain(fabric::SPECS).chain(way_out::SPECS);
-    own.chain(outside::SPECS).chain(router::SPECS).chain(contract::SPECS).chain(lint::SPECS).chain(boot::SPECS)
+    own.chain(outside::SPECS)
+        .chain(router::SPECS)
+        .chain(contract::SPECS)
+        .chain(lint::SPECS)
+        .chain(boot::SPECS)
+        .chain(writing::SPECS)
 }
 
 /// What a fault is about, and so what may stand after its `@`.

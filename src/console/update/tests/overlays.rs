@@ -228,3 +228,21 @@ fn a_click_selects_a_second_one_opens_and_a_head_sorts() {
     assert_eq!(state(&model, ListId::Workloads, Scope::All).sort.column, "name");
     assert_eq!(model.selected(), Some(&ObjectId::Workload(2121)), "sorting keeps the cursor on its object");
 }
+
+#[test]
+fn where_a_bundle_goes_is_edited_as_in_a_shell() {
+    let mut model = all_workloads();
+    model.overlay = Overlay::Save { field: tui_input::Input::new("bundles/egress tdemo".into()) };
+    let value = |model: &Model| match &model.overlay {
+        Overlay::Save { field } => field.value().to_owned(),
+        _ => panic!("the prompt was closed"),
+    };
+    press(&mut model, "backspace");
+    assert_eq!(value(&model), "bundles/egress tdem");
+    press(&mut model, "ctrl-w");
+    assert_eq!(value(&model), "bundles/egress ");
+    press(&mut model, "ctrl-u");
+    assert_eq!(value(&model), "");
+    type_text(&mut model, "here");
+    assert_eq!(value(&model), "here");
+}

@@ -4,6 +4,7 @@ mod ca_unknown;
 mod credentials_not_sent;
 mod credentials_rejected;
 mod endpoint_renamed;
+mod exit_rights_missing;
 mod lock_held;
 mod no_quorum;
 mod node_unknown;
@@ -43,6 +44,7 @@ pub(super) static RULES: &[&Rule] = &[
     &token_unknown::RULE,
     &endpoint_renamed::RULE,
     &privilege_missing::RULE,
+    &exit_rights_missing::RULE,
     &request_without_body::RULE,
     &lock_held::RULE,
     &probe_without_trust::RULE,

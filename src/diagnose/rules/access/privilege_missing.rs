@@ -9,6 +9,7 @@ use crate::diagnose::evidence::Api;
 use crate::diagnose::facts::Facts;
 use crate::diagnose::facts::calls::{Call, Failure};
 use crate::diagnose::finding::{Finding, Layer, Severity, Subject};
+use crate::text::some_of;
 
 /// The rule.
 pub static RULE: Rule = Rule {
@@ -69,21 +70,27 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
         entry.any_of = any_of;
         entry.calls.push(call);
     }
-    for ((api, privilege), refused) in missing {
+    let of_key: Vec<_> = missing.iter().filter(|((api, _), _)| *api == Api::Opnsense).collect();
+    let one_key = of_key.len() > 1;
+    if one_key {
+        let finding = whole_key(&of_key, out);
+        out.found(finding);
+    }
+    for ((api, privilege), refused) in missing.iter().filter(|((api, _), _)| !one_key || *api != Api::Opnsense) {
         let places: Vec<&str> = refused.places.iter().copied().collect();
         let mut finding = out
             .finding(
-                Subject::new("privilege", &privilege),
+                Subject::new("privilege", privilege),
                 format!("{}: {privilege} is missing at {}.", api.words(), places.join(", ")),
             )
             .affects(&places)
             .not_tested("what the refused requests would have told");
         for place in &places {
-            finding = finding.fact("privilege.missing", place, &privilege).fact("refusal.kind", place, "rights");
+            finding = finding.fact("privilege.missing", place, privilege).fact("refusal.kind", place, "rights");
         }
         finding = rest_on(finding, refused.calls.iter().copied(), out);
         finding = match api {
-            Api::Proxmox => roles(finding, facts, &privilege, &refused, out),
+            Api::Proxmox => roles(finding, facts, privilege, refused, out),
             Api::Opnsense => {
                 finding.next("grant-page", 2, format!("give the key's user, by a group, the privilege {privilege}"))
             }
@@ -91,6 +98,28 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
         };
         out.found(finding);
     }
+}
+
+/// Several privileges that one key of OPNsense lacks are one fault: of the key.
+fn whole_key(missing: &[(&(Api, String), &Refused<'_>)], out: &mut Out<'_>) -> Finding {
+    let names: Vec<&str> = missing.iter().map(|((_, privilege), _)| privilege.as_str()).collect();
+    let title = format!(
+        "The API key of OPNsense, key in [opnsense] of the site file, lacks {} privileges: {}.",
+        names.len(),
+        some_of(&names)
+    );
+    let places: BTreeSet<&str> = missing.iter().flat_map(|(_, refused)| refused.places.iter().copied()).collect();
+    let mut finding = out
+        .finding(Subject::new("token", "OPNsense key"), title)
+        .affects(&places)
+        .not_tested("what the refused requests would have told")
+        .next("grant-page", 2, format!("give the key's user, by a group, the privileges {}", names.join(", ")));
+    for ((_, privilege), refused) in missing {
+        for place in &refused.places {
+            finding = finding.fact("privilege.missing", place, privilege);
+        }
+    }
+    rest_on(finding, missing.iter().flat_map(|(_, refused)| refused.calls.iter().copied()), out)
 }
 
 /// Which of the roles that were read is to be extended.

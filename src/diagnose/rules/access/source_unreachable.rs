@@ -47,14 +47,37 @@ pub(in super::super) fn dead(facts: &Facts) -> BTreeMap<Api, Vec<&Call>> {
     by_api
 }
 
+/// Host and port of `api`, where the site file has one address for it.
+fn address(facts: &Facts, api: Api) -> Option<String> {
+    let site = &facts.site.as_ref()?.value;
+    let url = match api {
+        Api::PowerDns => site.powerdns.as_ref()?.url.as_ref()?,
+        Api::Opnsense => &site.opnsense.as_ref()?.url,
+        _ => return None,
+    };
+    let (scheme, rest) = url.split_once("://")?;
+    let authority = rest.split('/').next()?;
+    let host_ends = authority.rfind(']').map_or(0, |at| at + 1);
+    if authority.get(host_ends..)?.contains(':') {
+        return Some(authority.to_owned());
+    }
+    Some(format!("{authority}:{}", if scheme == "http" { 80 } else { 443 }))
+}
+
 fn judge(facts: &Facts, out: &mut Out<'_>) {
     for (api, calls) in dead(facts) {
+        let at = address(facts, api);
+        let there = at.as_ref().map(|at| format!(" at {at}")).unwrap_or_default();
         let mut finding = out
-            .finding(source(api), format!("{} does not answer: what it alone knows is unknown.", api.words()))
+            .finding(source(api), format!("{} does not answer{there}: what it alone knows is unknown.", api.words()))
             .fact("source.answers", api.words(), format!("0 of {}", calls.len()))
-            .next("check-source", 0, format!("look at {}: power, network, service", api.words()));
+            .affects(&at)
+            .next("check-source", 0, format!("look at {}{there}: power, network, service", api.words()));
+        // A host is called by the address of its name server, which may answer all the same.
+        let answers = |host: &str| facts.dns.replies.iter().any(|r| !r.silent && r.server == host);
         for call in &calls {
-            finding = finding.affects([&call.from]).resting_on(&call.file);
+            let host = (at.is_none() || !answers(&call.from)).then_some(&call.from);
+            finding = finding.affects(host).resting_on(&call.file);
         }
         let why = calls.iter().find_map(|call| no_answer(call)).filter(|why| !why.is_empty()).map(str::to_owned);
         out.unknown(format!("everything that {} tells", api.words()), why);

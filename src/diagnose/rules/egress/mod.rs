@@ -92,7 +92,7 @@ fn exit_names(facts: &Facts) -> BTreeSet<&str> {
 }
 
 /// EVPN zones that leave through `node`.
-fn zones_of_exit<'a>(facts: &'a Facts, node: &str) -> Vec<&'a str> {
+pub(super) fn zones_of_exit<'a>(facts: &'a Facts, node: &str) -> Vec<&'a str> {
     let zones = facts.sdn.zones_in_force().into_iter().flat_map(|zones| zones.iter());
     let mine = zones.filter(|zone| zone.kind == "evpn" && zone.exit_nodes.iter().any(|exit| exit == node));
     mine.map(|zone| zone.zone.as_str()).collect()

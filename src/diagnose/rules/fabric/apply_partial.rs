@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::{Out, Rule};
 use crate::diagnose::facts::Facts;
+use crate::diagnose::facts::sdn::Content;
 use crate::diagnose::finding::{Finding, Layer, Severity, Subject};
 
 /// The rule.
@@ -23,6 +24,10 @@ pub static RULE: Rule = Rule {
     judge,
 };
 
+fn in_error(vnet: &Content) -> bool {
+    vnet.status == "error"
+}
+
 /// Nodes on which a reload failed or a VNet is in error.
 pub(super) fn broken(facts: &Facts) -> BTreeSet<&str> {
     let mut broken: BTreeSet<&str> = BTreeSet::new();
@@ -31,7 +36,7 @@ pub(super) fn broken(facts: &Facts) -> BTreeSet<&str> {
         broken.insert(&task.node);
     }
     for ((node, _), vnets) in &facts.sdn.content {
-        if vnets.iter().any(|vnet| vnet.status == "error") {
+        if vnets.iter().any(in_error) {
             broken.insert(node);
         }
     }
@@ -57,7 +62,12 @@ fn missing_proof(facts: &Facts, out: &mut Out<'_>) {
 
 fn finding(facts: &Facts, node: &str, out: &Out<'_>) -> Finding {
     let title = format!("The last SDN apply did not come through on {node}.");
-    let mut finding = out.finding(Subject::new("node", node), title).affects([node]);
+    let failed = facts.pve.reloads().any(|task| task.node == node && task.failed());
+    let in_error = facts.sdn.content.iter().filter(|((on, _), vnets)| on == node && vnets.iter().any(in_error));
+    let zones: BTreeSet<&str> = in_error.map(|((_, zone), _)| zone.as_str()).collect();
+    // A reload that failed is everybody's on that node; else the VNets in error say whose it is.
+    let whose = if failed || zones.is_empty() { BTreeSet::from([node]) } else { zones };
+    let mut finding = out.finding(Subject::new("node", node), title).affects(whose);
     for task in &facts.pve.tasks {
         let end = task.end.as_deref().unwrap_or("running");
         match task.kind.as_str() {

@@ -34,7 +34,11 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
             if configs.contains_key("running") {
                 exit.unknown(out, "frr.conf", "frr.conf");
             } else {
-                exit.unknown(out, "the running configuration of FRR", "show running-config");
+                let silent = exit.node.frr_answers.as_ref().is_some_and(|answers| !answers.value);
+                let why = silent.then(|| "the daemons of FRR do not answer vtysh".to_owned());
+                let unreachable = exit.node.unreachable.as_ref().map(|why| why.value.clone());
+                let why = unreachable.or_else(|| exit.node.why_unread("show running-config")).or(why);
+                out.unknown(format!("the running configuration of FRR of {}", exit.name), why);
             }
             continue;
         };

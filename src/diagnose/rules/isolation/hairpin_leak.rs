@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::super::exits::{Tenant, exits};
+use super::super::exits::{Tenant, exits, in_all};
 use super::super::{Out, Rule};
 use crate::diagnose::facts::Facts;
 use crate::diagnose::finding::{Layer, Severity};
+use crate::text::some_of;
 
 /// The rule.
 pub static RULE: Rule = Rule {
@@ -41,8 +42,16 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
         }
         let hits: Vec<&Tenant<'_>> = exit.tenants.iter().filter(|tenant| open.contains_key(tenant.zone)).collect();
         exit.spread(out, &hits, |out, subject, who, tenants| {
-            let title =
-                format!("On {} no null route keeps {who} from other tenants: the perimeter alone does.", exit.name);
+            let all: Vec<&str> = tenants.iter().map(|tenant| tenant.zone).collect();
+            let of_tenants = open.iter().filter(|(from, _)| all.contains(from));
+            let pairs: Vec<(&str, &str)> =
+                of_tenants.flat_map(|(from, to)| to.iter().map(move |to| (*from, *to))).collect();
+            let which = match in_all(&pairs) {
+                Some(one) if all.len() > 1 => format!("tenant {one} and {} others apart", all.len().saturating_sub(1)),
+                _ if all.len() > 1 => format!("tenants {} from other tenants", some_of(&all)),
+                _ => format!("{who} from other tenants"),
+            };
+            let title = format!("On {} no null route keeps {which}: the perimeter alone does.", exit.name);
             let mut finding = out.finding(subject, title);
             for tenant in tenants {
                 let others = open.get(tenant.zone).map_or(0, Vec::len);

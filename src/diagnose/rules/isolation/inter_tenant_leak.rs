@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use super::super::exits::{Exit, Tenant, exits};
+use super::super::exits::{Exit, Tenant, exits, in_all};
 use super::super::{Out, Rule};
 use crate::backends::exit_node::model::{Lookup, RouteKind};
 use crate::diagnose::facts::{Facts, Sourced};
 use crate::diagnose::finding::{Finding, Layer, Severity, Subject};
+use crate::text::some_of;
 
 /// The rule.
 pub static RULE: Rule = Rule {
@@ -112,8 +113,18 @@ fn with_signs(finding: Finding, signs: Vec<Sign>) -> Finding {
 
 /// More than a few pairs are one fault of the node.
 fn everywhere(exit: &Exit<'_>, leaks: &[Leak<'_, '_>], out: &Out<'_>) -> Finding {
-    let title = format!("{} pairs of tenants reach each other on {}.", leaks.len(), exit.name);
     let who: BTreeSet<&str> = leaks.iter().flat_map(|leak| [leak.from.zone, leak.to.zone]).collect();
+    let pairs: Vec<(&str, &str)> = leaks.iter().map(|leak| (leak.from.zone, leak.to.zone)).collect();
+    let title = match in_all(&pairs) {
+        Some(one) if leaks.iter().all(|leak| !leak.one_way) => {
+            format!("Tenant {one} and each of {} other tenants reach each other on {}.", leaks.len(), exit.name)
+        }
+        Some(one) => format!("Packets cross between tenant {one} and {} other tenants on {}.", leaks.len(), exit.name),
+        None => {
+            let names = some_of(&who.iter().copied().collect::<Vec<_>>());
+            format!("{} pairs of tenants reach each other on {}: {names}.", leaks.len(), exit.name)
+        }
+    };
     let signs = leaks.iter().take(FEW).flat_map(|leak| leak.signs.clone()).collect();
     let finding = out.finding(exit.subject(), title).fact("leak.pairs", exit.name, leaks.len()).affects(who);
     with_signs(finding, signs)

@@ -8,6 +8,7 @@ use super::super::{Out, Rule};
 use crate::backends::exit_node::model::RouteKind;
 use crate::diagnose::facts::{Facts, Sourced};
 use crate::diagnose::finding::{Layer, Severity, Subject};
+use crate::text::some_of;
 
 /// The rule.
 pub static RULE: Rule = Rule {
@@ -80,16 +81,21 @@ fn of_node(facts: &Facts, node: &str, nulls: &[Null], out: &mut Out<'_>) {
     let mut finding = out.finding(Subject::new("node", node), title);
     let mut by_zone: BTreeMap<&str, Vec<IpNet>> = BTreeMap::new();
     let mut owners: BTreeMap<IpNet, &str> = BTreeMap::new();
+    let mut nobodys: BTreeSet<IpNet> = BTreeSet::new();
     for (_, zone, net, file) in nulls.iter().filter(|(of, ..)| of == node) {
         let owner = facts.sdn.subnets_in_force().find(|(_, subnet)| subnet.cidr == *net && subnet.zone != *zone);
         let Some((subnets, owner)) = owner else {
-            let what = format!("whose subnet {net} is, a null route for zone {zone} on {node}");
-            out.unknown(what, facts.pve.why("cluster/sdn/vnets"));
+            nobodys.insert(*net);
             continue;
         };
         by_zone.entry(zone).or_default().push(*net);
         owners.insert(*net, &owner.zone);
         finding = finding.from(file).from(subnets);
+    }
+    if !nobodys.is_empty() {
+        let nets: Vec<String> = nobodys.iter().map(ToString::to_string).collect();
+        let nets = some_of(&nets.iter().map(String::as_str).collect::<Vec<_>>());
+        out.unknown(format!("whose {nets} are, null routes in VRFs of {node}"), facts.pve.why("cluster/sdn/vnets"));
     }
     if owners.is_empty() {
         return;

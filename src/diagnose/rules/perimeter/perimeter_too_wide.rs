@@ -1,5 +1,7 @@
 //! A rule meant for the internet that also reaches what must not be reached.
 
+use std::collections::BTreeSet;
+
 use ipnet::IpNet;
 
 use super::super::names::Names;
@@ -47,11 +49,30 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
         }
         let Some((first, _)) = reached.first() else { continue };
         let more = if reached.len() > 1 { " and more" } else { "" };
+        // The rule may leave out what it has to, by a name that stands for nothing.
+        let hollow = if rule.destination.negated { names.hollow(&rule.destination) } else { Vec::new() };
+        let title = match hollow.as_slice() {
+            [] => format!("{own} is too wide: it also lets {}{more}.", first.words),
+            [alias, ..] => format!(
+                "The alias {alias} is empty, and {own} leaves out nothing by it: it also lets {}{more}.",
+                first.words
+            ),
+        };
         let mut finding = out
-            .finding(super::subject(rule), format!("{own} is too wide: it also lets {}{more}.", first.words))
-            .affects(reached.iter().map(|(_, net)| net.to_string()))
-            .from(rules)
-            .next("narrow-rule", 2, format!("leave all private networks out of the destination of {own}"));
+            .finding(super::subject(rule), title)
+            .affects(reached.iter().map(|(_, net)| *net).collect::<BTreeSet<IpNet>>().iter().map(IpNet::to_string))
+            .from(rules);
+        for alias in &hollow {
+            finding = finding.fact("alias.members", alias, "none").next(
+                "fill-alias",
+                2,
+                format!("put all private networks into the alias {alias}, then apply"),
+            );
+        }
+        if hollow.is_empty() {
+            finding =
+                finding.next("narrow-rule", 2, format!("leave all private networks out of the destination of {own}"));
+        }
         for (ban, net) in &reached {
             finding = finding.fact("rule.passes", own, format!("{} ({net})", ban.words));
         }

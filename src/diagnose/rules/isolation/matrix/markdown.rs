@@ -14,6 +14,8 @@ pub struct About {
     pub by: String,
     /// Version of this program.
     pub version: String,
+    /// The cause for which there may be nothing to tell, in one sentence.
+    pub cause: Option<String>,
 }
 
 /// Most cells that are told in a sentence each, and most legs whose commands are listed.
@@ -62,6 +64,10 @@ pub fn markdown(matrix: &Matrix, about: &About) -> String {
         matrix.proven(),
         matrix.not_run()
     );
+    if let Some(cause) = about.cause.as_ref().filter(|_| matrix.iter().next().is_none()) {
+        let _ = writeln!(out, "\n**There is no pair to tell of.** {}", escaped(cause));
+        return crate::text::clean_lines(&out);
+    }
     out.push_str(
         "\nFirst mark, routes and rules: ✓ blocked, ! one of two barriers gone, ✗ open, ? unknown. Second mark, traffic from a \
          workload, as pasted by a person: ✓ every leg timed out, ✗ something answered, … some legs run, ? decides nothing, ◇ \
