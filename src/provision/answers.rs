@@ -1,7 +1,8 @@
 //! What the errors of back ends mean for a step.
 
 use super::trouble::{Trouble, TroubleKind};
-use crate::backends::exit_node;
+use crate::backends::http::Outcome;
+use crate::backends::{exit_node, proxmox};
 
 impl From<&exit_node::error::Error> for Trouble {
     fn from(error: &exit_node::error::Error) -> Self {
@@ -9,6 +10,21 @@ impl From<&exit_node::error::Error> for Trouble {
         let kind = match error {
             E::ConnectionRefused { .. } | E::Unreachable { .. } => TroubleKind::NotReached,
             E::Disconnected { .. } | E::TimedOut { .. } => TroubleKind::Unsettled,
+            _ => TroubleKind::Refused,
+        };
+        Self::new(kind, error.to_string()).with_help(error.help())
+    }
+}
+
+impl From<&proxmox::Error> for Trouble {
+    fn from(error: &proxmox::Error) -> Self {
+        use proxmox::Error as E;
+        let kind = match (error.outcome(), error) {
+            (_, E::Busy { .. } | E::VmLocked { .. }) => TroubleKind::Busy,
+            (Outcome::NotSent, E::Http(_)) => TroubleKind::NotReached,
+            (Outcome::Unknown, _) => TroubleKind::Unsettled,
+            // The node it was meant for is not there now.
+            (_, E::NodeUnreachable { .. }) => TroubleKind::NotReached,
             _ => TroubleKind::Refused,
         };
         Self::new(kind, error.to_string()).with_help(error.help())

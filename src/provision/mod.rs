@@ -16,6 +16,7 @@ pub mod fields;
 pub mod journal;
 pub mod object;
 pub mod plan;
+pub mod sdn;
 pub mod trouble;
 pub mod undo;
 pub mod world;

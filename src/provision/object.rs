@@ -150,6 +150,11 @@ macro_rules! objects {
 }
 
 objects! {
+    "The lock on all SDN configuration." SdnLock(super::sdn::SdnLock),
+    "A zone." SdnZone(super::sdn::SdnZone),
+    "A VNet." SdnVnet(super::sdn::SdnVnet),
+    "A subnet." SdnSubnet(super::sdn::SdnSubnet),
+    "The apply of what waits." SdnApply(super::sdn::SdnApply),
     "The default route of a tenant's VRF on an exit node, as its kernel has it." VrfDefault(super::egress::VrfDefault),
     if test, "An object of tests." Thing(super::testing::Thing),
 }

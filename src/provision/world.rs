@@ -129,13 +129,15 @@ impl Context {
         if *stop.borrow() {
             return Err(stopped());
         }
+        let asked = async {
+            // Nobody is left who could stop it.
+            if stop.wait_for(|asked| *asked).await.is_err() {
+                std::future::pending::<()>().await;
+            }
+        };
         tokio::select! {
             () = (self.world.sleep)(self.world.patience.between) => Ok(()),
-            // Nobody left who could stop it.
-            asked = stop.wait_for(|asked| *asked) => match asked {
-                Ok(_) => Err(stopped()),
-                Err(_) => { (self.world.sleep)(self.world.patience.between).await; Ok(()) }
-            },
+            () = asked => Err(stopped()),
         }
     }
 }

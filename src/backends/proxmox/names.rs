@@ -217,6 +217,17 @@ macro_rules! checked_number {
             }
         }
 
+        impl FromStr for $name {
+            type Err = Error;
+
+            fn from_str(text: &str) -> Result<Self, Error> {
+                let digits = text.bytes().all(|b| b.is_ascii_digit());
+                let number = text.parse::<u32>().ok().filter(|_| digits);
+                let bad = || Error::BadId { what: $what, value: clean(text) };
+                number.ok_or_else(bad)?.try_into()
+            }
+        }
+
         impl fmt::Display for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 self.0.fmt(f)
