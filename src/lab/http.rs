@@ -22,7 +22,7 @@ use tokio_rustls::TlsAcceptor;
 
 use super::pve::{self, Body};
 use super::state::{ApiHealth, World};
-use super::{Shared, boot, moment, opnsense, pdns, registry};
+use super::{Shared, boot, moment, registry};
 
 /// An idle connection lives this long.
 const IDLE: Duration = Duration::from_secs(5);
@@ -260,8 +260,8 @@ async fn respond(api: Api, shared: &Shared, request: HttpRequest<Incoming>) -> O
     let now = shared.now();
     let answer = match api {
         Api::Proxmox => proxmox(&world, now, &parts, &body),
-        Api::PowerDns => pdns::answer(&world, now, &call(parts, body)),
-        Api::Opnsense => opnsense::answer(&world, now, &call(parts, body)),
+        Api::PowerDns => shared.powerdns(&call(parts, body))?,
+        Api::Opnsense => shared.perimeter(&call(parts, body)),
         Api::Bootstrap => boot::answer(&world, now, &call(parts, body)),
         Api::Registry => registry::answer(&world, now, &call(parts, body)),
     };

@@ -26,6 +26,7 @@ mod site_file;
 pub mod state;
 pub mod tool;
 mod trust;
+mod written;
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -37,7 +38,7 @@ use tokio::net::UnixListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use dns::{Change, Role};
+use dns::Role;
 use faults::{Fault, FaultError};
 use http::Api;
 use node::files::Files;
@@ -214,14 +215,6 @@ impl Shared {
     fn epoch(&self) -> (u64, Arc<World>) {
         let state = self.state();
         (state.epoch, Arc::clone(&state.current))
-    }
-
-    /// Makes the change of a dynamic update under the faults that are on. What servers keep, they keep.
-    fn updated(&self, change: Change) {
-        let mut state = self.state();
-        change.apply(&mut Arc::make_mut(&mut state.base).names, self.now());
-        // The faults that are on had a target before, and an update takes none away.
-        let _ = state.refresh();
     }
 }
 

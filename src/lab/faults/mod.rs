@@ -10,6 +10,7 @@ mod outside;
 mod router;
 mod table;
 mod way_out;
+mod writing;
 
 use super::build::{ALIASES, SERVICE_NODE};
 use super::sdn::Kind;
@@ -20,7 +21,12 @@ pub use table::SPECS;
 /// Every fault, in the order in which several are applied.
 pub fn specs() -> impl DoubleEndedIterator<Item = &'static Spec> {
     let own = SPECS.iter().chain(access::SPECS).chain(fabric::SPECS).chain(way_out::SPECS);
-    own.chain(outside::SPECS).chain(router::SPECS).chain(contract::SPECS).chain(lint::SPECS).chain(boot::SPECS)
+    own.chain(outside::SPECS)
+        .chain(router::SPECS)
+        .chain(contract::SPECS)
+        .chain(lint::SPECS)
+        .chain(boot::SPECS)
+        .chain(writing::SPECS)
 }
 
 /// What a fault is about, and so what may stand after its `@`.
