@@ -144,6 +144,19 @@ async fn what_is_sent_is_in_the_contract() {
     assert!(outside.is_subset(&known), "{outside:?}");
 }
 
+/// A refusal with its reasons, and a forward over TLS, which is not turned into a plain one.
+async fn refusals(router: &Router, wanted: &NewForward, refused: &Value) {
+    let (client, permit) = (router.client(), Permit::grant("a-plan"));
+    router.set("POST unbound/settings/add_forward", opnsense_common::json(refused));
+    let error = client.add_forward(&permit, wanted).await.unwrap_err();
+    assert!(matches!(&error, Error::Failed { validations } if validations.contains_key("dot.server")), "{error:?}");
+    let row = json!({"uuid": "d", "enabled": "1", "type": "dot", "domain": "x", "server": "10.0.0.1"});
+    let rows = json!({"total": 1, "rowCount": 1, "current": 1, "rows": [row]});
+    router.set("POST unbound/settings/search_dot", opnsense_common::json(&rows));
+    let error = client.set_forward(&permit, "d", wanted).await.unwrap_err();
+    assert!(matches!(error, Error::OtherKind { .. }), "{error:?}");
+}
+
 /// What is asked of a router whose answers are the recorded ones.
 #[tokio::test]
 async fn forwards_are_written_as_recorded() {
@@ -203,16 +216,7 @@ async fn forwards_are_written_as_recorded() {
             assert!(body.as_object().unwrap().keys().all(|key| key == "dot"), "{body}");
         }
         let refused = recorded("unbound/settings/add_forward", "unbound.forward.add.invalid");
-        router.set("POST unbound/settings/add_forward", opnsense_common::json(&refused));
-        let error = client.add_forward(&permit, &wanted).await.unwrap_err();
-        assert!(matches!(&error, Error::Failed { validations } if validations.contains_key("dot.server")), "{error:?}");
-        router.set("POST unbound/settings/search_dot", opnsense_common::json(&json!({"total": 1, "rowCount": 1,
-            "current": 1, "rows": [{"uuid": "d", "enabled": "1", "type": "dot", "domain": "x", "server": "10.0.0.1"}]})));
-        let error = client.set_forward(&permit, "d", &wanted).await.unwrap_err();
-        assert!(
-            matches!(error, Error::OtherKind { .. }),
-            "a forward over TLS is not turned into a plain one: {error:?}"
-        );
+        refusals(&router, &wanted, &refused).await;
     }
     wanted.domain = ".".parse().unwrap();
     let router = Router::of(&json!({})).await;
