@@ -28,7 +28,7 @@ use deevnet_console::backends::exit_node::{Client, helper};
 use deevnet_console::inventory::feed::{Clients, Feed};
 use deevnet_console::inventory::{Class, Demand, Inventory, Layer, Presence};
 use deevnet_console::lab::perimeter::Release;
-use deevnet_console::lab::{Lab, LabOptions};
+use deevnet_console::lab::{Lab, LabOptions, Pace};
 use deevnet_console::runtime::clock;
 use deevnet_console::site::Site;
 use exit_node_common::{expected, lookups, signals};
@@ -159,6 +159,8 @@ async fn the_console_joins_it_with_proxmox(vm: &Vm) {
         program: PathBuf::from(env!("CARGO_BIN_EXE_deevnet-console")),
         second_half: false,
         release: Release::default(),
+        writable: false,
+        pace: Pace::Clock,
         dir: None,
     };
     let lab = Lab::start(options).await.unwrap();

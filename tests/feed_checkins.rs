@@ -15,7 +15,7 @@ use deevnet_console::inventory::{
     CheckInRow, CheckInState, Class, GapKind, Inventory, Presence, SourceId, SourceStatus,
 };
 use deevnet_console::lab::perimeter::Release;
-use deevnet_console::lab::{Lab, LabOptions};
+use deevnet_console::lab::{Lab, LabOptions, Pace};
 use deevnet_console::site::model::Trust;
 use zeroize::Zeroizing;
 
@@ -29,6 +29,8 @@ async fn lab(tenants: Option<u32>, workloads: Option<u32>) -> Lab {
         program: PathBuf::from(env!("CARGO_BIN_EXE_deevnet-console")),
         second_half: true,
         release: Release::default(),
+        writable: false,
+        pace: Pace::Clock,
         dir: None,
     };
     Lab::start(options).await.expect("a lab")

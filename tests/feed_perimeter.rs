@@ -21,7 +21,7 @@ use deevnet_console::backends::opnsense::{Client, Pace};
 use deevnet_console::inventory::feed::{Clients, Feed};
 use deevnet_console::inventory::{Class, GapKind, Inventory, Presence, SourceId, SourceStatus};
 use deevnet_console::lab::perimeter::{Perimeter, Release};
-use deevnet_console::lab::{Lab, LabOptions};
+use deevnet_console::lab::{self, Lab, LabOptions};
 use zeroize::Zeroizing;
 
 use common::{clock, site, status, told};
@@ -49,6 +49,8 @@ impl Bench {
             program: PathBuf::from(env!("CARGO_BIN_EXE_deevnet-console")),
             second_half: true,
             release,
+            writable: false,
+            pace: lab::Pace::Clock,
             dir: None,
         };
         let lab = Lab::start(options).await.unwrap();

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use common::{Bench, clock, status, told};
 use deevnet_console::inventory::{GapKind, Inventory, Owner, Presence, SourceId, SourceStatus};
 use deevnet_console::lab::perimeter::Release;
-use deevnet_console::lab::{Lab, LabOptions};
+use deevnet_console::lab::{Lab, LabOptions, Pace};
 
 /// A lab whose site file names the registry and, besides Proxmox and the exit node, nothing else.
 async fn bench() -> Bench {
@@ -23,6 +23,8 @@ async fn bench() -> Bench {
         program: PathBuf::from(env!("CARGO_BIN_EXE_deevnet-console")),
         second_half: true,
         release: Release::default(),
+        writable: false,
+        pace: Pace::Clock,
         dir: None,
     };
     let lab = Lab::start(options).await.expect("a lab");

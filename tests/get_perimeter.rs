@@ -11,7 +11,7 @@ use std::process::Output;
 
 use deevnet_console::inventory::feed::Clients;
 use deevnet_console::lab::perimeter::Release;
-use deevnet_console::lab::{Lab, LabOptions};
+use deevnet_console::lab::{Lab, LabOptions, Pace};
 use serde_json::{Value, json};
 
 async fn lab(release: Release) -> Lab {
@@ -24,6 +24,8 @@ async fn lab(release: Release) -> Lab {
         program: PathBuf::from(env!("CARGO_BIN_EXE_deevnet-console")),
         second_half: true,
         release,
+        writable: false,
+        pace: Pace::Clock,
         dir: None,
     };
     Lab::start(options).await.unwrap()

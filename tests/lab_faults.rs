@@ -93,15 +93,33 @@ const FILES: &[&str] = &[
 /// Faults that nothing shows to a reader, and why.
 const UNSEEN: &[(&str, &str)] = &[
     ("sdn-locked", "Proxmox shows no reader who holds the SDN lock"),
-    ("dns-write-lost", "it shows to who writes: tests/lab_writing.rs"),
-    ("dns-write-500", "it shows to who writes: tests/lab_writing.rs"),
-    ("dns-write-refused", "it shows to who writes: tests/lab_writing.rs"),
-    ("dns-write-outdone", "it shows to who writes: tests/lab_writing.rs"),
-    ("dns-serial-stuck", "it shows to who writes: tests/lab_writing.rs"),
-    ("dns-update-lost", "it shows to who writes: tests/lab_writing.rs"),
-    ("forward-not-applied", "it shows to who writes: tests/lab_writing.rs"),
-    ("forward-apply-fails", "it shows to who writes: tests/lab_writing.rs"),
+    ("dns-write-lost", NAMES),
+    ("dns-write-500", NAMES),
+    ("dns-write-refused", NAMES),
+    ("dns-write-outdone", NAMES),
+    ("dns-serial-stuck", NAMES),
+    ("dns-update-lost", NAMES),
+    ("forward-not-applied", NAMES),
+    ("forward-apply-fails", NAMES),
+    ("sdn-busy", WRITING),
+    ("apply-misses-node", WRITING),
+    ("reload-fails", WRITING),
+    ("clone-fails", WRITING),
+    ("storage-full", WRITING),
+    ("start-fails", WRITING),
+    ("shutdown-ignored", WRITING),
+    ("answer-lost", WRITING),
+    ("answer-late", WRITING),
+    ("answer-500", WRITING),
+    ("answer-596", WRITING),
+    ("answer-599", WRITING),
 ];
+
+/// The same of names and forwards.
+const NAMES: &str = "it shows when a name or a forward is changed: tests/lab_writing.rs";
+
+/// Why most faults of changing something are not heard of.
+const WRITING: &str = "it shows when something is changed: tests/lab_writing_faults.rs";
 
 /// Everything that was heard, by what was asked.
 type Heard = BTreeMap<String, String>;

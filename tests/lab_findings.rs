@@ -16,7 +16,7 @@ use deevnet_console::diagnose::finding::Severity;
 use deevnet_console::lab::node::files::Entry;
 use deevnet_console::lab::node::{self, Run};
 use deevnet_console::lab::perimeter::Release;
-use deevnet_console::lab::{Lab, LabOptions};
+use deevnet_console::lab::{Lab, LabOptions, Pace};
 use deevnet_console::site::model::Site;
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -126,6 +126,8 @@ async fn each_fault_of_the_node_is_its_own_finding() {
         program: PathBuf::from(env!("CARGO_BIN_EXE_deevnet-console")),
         second_half: false,
         release: Release::default(),
+        writable: false,
+        pace: Pace::Clock,
         dir: None,
     })
     .await

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use deevnet_console::lab::node::{self, Output, Run};
 use deevnet_console::lab::perimeter::Release;
-use deevnet_console::lab::{Lab, LabOptions};
+use deevnet_console::lab::{Lab, LabOptions, Pace};
 use jiff::Timestamp;
 use serde_json::Value;
 
@@ -127,6 +127,8 @@ async fn two_tenants() -> Lab {
         program: PathBuf::from(env!("CARGO_BIN_EXE_deevnet-console")),
         second_half: false,
         release: Release::default(),
+        writable: false,
+        pace: Pace::Clock,
         dir: None,
     })
     .await

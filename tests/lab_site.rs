@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use deevnet_console::lab::control::{self, Reply};
 use deevnet_console::lab::perimeter::Release;
-use deevnet_console::lab::{Lab, LabOptions};
+use deevnet_console::lab::{Lab, LabOptions, Pace};
 use hickory_proto::rr::RecordType;
 use jiff::Timestamp;
 use lab_client::{NOW, soa, texts, try_ask};
@@ -26,6 +26,8 @@ fn options(tenants: Option<u32>, workloads: Option<u32>, faults: &[&str]) -> Lab
         program: PathBuf::from(env!("CARGO_BIN_EXE_deevnet-console")),
         second_half: true,
         release: Release::default(),
+        writable: false,
+        pace: Pace::Clock,
         dir: None,
     }
 }
@@ -251,7 +253,7 @@ async fn http_behaves_like_the_real_server() {
         let reason = answer.extensions().get::<ReasonPhrase>().expect("a reason phrase of its own");
         String::from_utf8(reason.as_bytes().to_vec()).unwrap()
     };
-    let missing = client.send("/cluster/sdn/zones/nosuch").await.unwrap();
+    let missing = client.send("/cluster/sdn/controllers/nosuch").await.unwrap();
     assert_eq!((missing.status().as_u16(), reason(&missing).as_str()), (500, "sdn 'nosuch' does not exist"));
     assert_eq!(missing.headers()["connection"], "close");
     let offline = client.send("/nodes/dv02hyp001p01/status").await.unwrap();

@@ -25,7 +25,7 @@ use std::path::PathBuf;
 use base64::Engine as _;
 use deevnet_console::lab::names::ALLOW_FROM;
 use deevnet_console::lab::perimeter::Release;
-use deevnet_console::lab::{Lab, LabOptions};
+use deevnet_console::lab::{Lab, LabOptions, Pace};
 use powerdns_common::{KEY, Pdns};
 use serde_json::json;
 
@@ -46,6 +46,8 @@ async fn twins(test: &str) -> Option<(Lab, Pdns)> {
         program: PathBuf::from(env!("CARGO_BIN_EXE_deevnet-console")),
         second_half: true,
         release: Release::default(),
+        writable: false,
+        pace: Pace::Clock,
         dir: None,
     };
     let lab = Lab::start(options).await.unwrap();

@@ -28,26 +28,26 @@ use deevnet_console::backends::powerdns::{
 };
 use powerdns_common::{KEY, Pdns, shown};
 
-pub const ZONE: &str = "tdemo.mobile.deevnet.net";
+const ZONE: &str = "tdemo.mobile.deevnet.net";
 
-pub fn permit() -> Permit {
+fn permit() -> Permit {
     Permit::grant("a-plan")
 }
 
-pub fn zone() -> Name {
+fn zone() -> Name {
     Name::new(ZONE)
 }
 
-pub fn dns_name(text: &str) -> DnsName {
+fn dns_name(text: &str) -> DnsName {
     text.parse().unwrap()
 }
 
-pub fn apex() -> Apex {
+fn apex() -> Apex {
     Apex { nameserver: dns_name("dv02idn001v01.mobile.deevnet.net"), serial: 2_026_113_000 }
 }
 
 /// A closed zone, made native with its apex: nobody can update it.
-pub async fn make_zone(pdns: &Client, zone: &Name) {
+async fn make_zone(pdns: &Client, zone: &Name) {
     for write in [
         Write::CreateClosed { zone: zone.clone(), account: "tdemo".to_owned() },
         Write::MakeNative(zone.clone()),
@@ -57,7 +57,7 @@ pub async fn make_zone(pdns: &Client, zone: &Name) {
     }
 }
 
-pub fn host(name: &str, last: u8) -> RecordSet {
+fn host(name: &str, last: u8) -> RecordSet {
     HostRecord { name: dns_name(name), address: [10, 20, 129, last].into(), ttl: 300 }.forward().unwrap()
 }
 
@@ -245,7 +245,7 @@ async fn a_guarded_change_meets_another_writer() {
     assert_eq!(same, Replaced::Unchanged);
 }
 
-pub fn put(name: &str, address: &str) -> String {
+fn put(name: &str, address: &str) -> String {
     format!(r#"{{"name":"{name}.","type":"A","ttl":300,"changetype":"REPLACE","records":[{{"content":"{address}"}}]}}"#)
 }
 

@@ -8,7 +8,7 @@ mod common;
 use std::path::PathBuf;
 
 use deevnet_console::lab::perimeter::Release;
-use deevnet_console::lab::{Lab, LabOptions};
+use deevnet_console::lab::{Lab, LabOptions, Pace};
 use serde_json::Value;
 
 async fn lab() -> Lab {
@@ -21,6 +21,8 @@ async fn lab() -> Lab {
         program: PathBuf::from(env!("CARGO_BIN_EXE_deevnet-console")),
         second_half: false,
         release: Release::default(),
+        writable: false,
+        pace: Pace::Clock,
         dir: None,
     };
     Lab::start(options).await.unwrap()

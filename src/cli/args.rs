@@ -338,8 +338,8 @@ pub struct RenderArgs {
 /// What the lab holds.
 #[derive(Debug, Clone, Args)]
 pub struct LabArgs {
-    /// Tenants, 1–62 (default: the worked example with six).
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=62))]
+    /// Tenants, 0–62 (default: the worked example with six). With 0 the site is empty: a fabric and nobody on it.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=62))]
     pub tenants: Option<u8>,
     /// Workloads per tenant, 0–40.
     #[arg(long, value_name = "M", value_parser = clap::value_parser!(u8).range(0..=40))]
@@ -347,6 +347,9 @@ pub struct LabArgs {
     /// Fault to start with, e.g. snat-missing@eds; may be repeated. `lab fault list` names them.
     #[arg(long, value_name = "ID[@TENANT|@NODE]")]
     pub fault: Vec<String>,
+    /// Name the token that may change things in the site file, rather than the one that only reads.
+    #[arg(long)]
+    pub writable: bool,
 }
 
 /// `lab …`.

@@ -23,6 +23,7 @@ pub(super) async fn start(args: &LabArgs) -> Result<Lab, Failure> {
         tenants: args.tenants.map(u32::from),
         workloads: args.workloads.map(u32::from),
         faults: args.fault.clone(),
+        writable: args.writable,
         ..LabOptions::new(clock::system(), program)
     };
     Lab::start(options).await.map_err(|e| failed(&e))

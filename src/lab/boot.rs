@@ -7,6 +7,8 @@ use serde_json::{Value, json};
 
 use super::http::{Answer, Call, Payload};
 use super::moment;
+use super::node::routes::Tables;
+use super::sdn::Kind;
 use super::state::{ApiHealth, Guest, World, mix};
 
 /// Path of the list.
@@ -94,6 +96,50 @@ impl Delivery {
             ..Self::default()
         }
     }
+}
+
+/// What a machine's configuration looks like when it was handed over by pointer: `dvb1;…` in its serial number.
+fn pointer(guest: &Guest) -> Option<i64> {
+    use base64::Engine as _;
+
+    let serial = guest.property("smbios1", "serial")?;
+    let encoded = guest.property("smbios1", "base64").as_deref() == Some("1");
+    let text = if encoded {
+        let padded = base64::engine::general_purpose::STANDARD;
+        String::from_utf8(padded.decode(&serial).ok()?).ok()?
+    } else {
+        serial
+    };
+    let mut fields = text.split(';');
+    if fields.next() != Some("dvb1") {
+        return None;
+    }
+    fields.find_map(|field| field.strip_prefix("x=")?.parse().ok())
+}
+
+/// A machine that booted asks for its configuration, if it was given a pointer and can get out. It asks once: a pointer
+/// that it knows leads to what it has already.
+pub(super) fn check_in(world: &mut World, now: i64, vmid: u32) {
+    let Some(guest) = world.guests.get(&vmid) else { return };
+    let (Some(started), Some(expires)) = (guest.started, pointer(guest)) else { return };
+    let vnet = guest.property("net0", "bridge").unwrap_or_default();
+    let zone = world.loaded(&guest.node).text(Kind::Vnet, &vnet, "zone").unwrap_or_default();
+    let out = Tables::of(world).vrf(&zone).iter().any(|route| route.is_unicast() && route.dst.prefix_len() == 0);
+    if guest.address.is_none() || !guest.wired() || !out || world.exit.missing_vnets.contains(&vnet) {
+        return;
+    }
+    let before = world.boot.deliveries.get(&vmid);
+    if before.is_some_and(|delivery| delivery.expires == expires && delivery.redeemed.is_some()) {
+        return;
+    }
+    let generation = before.map_or(1, |delivery| delivery.declared);
+    let issued = (expires - LIFE).min(started);
+    let told = Delivery { declared: generation, delivered: generation, issued, expires, ..Delivery::default() };
+    let delivery = match expires > now {
+        true => Delivery { redeemed: Some(now), applied: Some(now), ..told },
+        false => told,
+    };
+    world.boot.deliveries.insert(vmid, delivery);
 }
 
 /// Machines of tenants.

@@ -12,6 +12,7 @@ use super::perimeter::{self, Perimeter, Release};
 use super::registry::{self, Registry};
 use super::sdn::{Kind, Sdn};
 use super::state::{ApiHealth, ExitNode, FrrUnit, Guest, Node, Object, Reach, Role, Storage, Task, Token, World, mix};
+use super::writing::{Reload, Writing};
 
 /// Node that carries tenants.
 pub const EXIT_NODE: &str = "dv02hyp002p02";
@@ -19,8 +20,10 @@ pub const EXIT_NODE: &str = "dv02hyp002p02";
 pub const SERVICE_NODE: &str = "dv02hyp001p01";
 /// What people call the nodes.
 pub const ALIASES: &[(&str, &str)] = &[("hv01", SERVICE_NODE), ("hv02", EXIT_NODE)];
-/// The console's token id.
+/// Id of the console's token, which may read.
 pub const TOKEN_ID: &str = "deevnet@pve!console";
+/// Id of the token that may change things.
+pub const WRITER_ID: &str = "deevnet@pve!operator";
 
 const GIB: u64 = 1 << 30;
 
@@ -58,11 +61,12 @@ const HEADS: &[&str] = &[
 const TAILS: &[&str] = &["da", "mi", "no", "ra", "tis", "vo", "ka", "lu"];
 const JOBS: &[&str] = &["app", "api", "db", "queue", "web", "cache", "jobs", "proxy", "store", "relay"];
 
-/// Builds the default site when `tenants` is `None`, else that many invented tenants (1–62) of `workloads` (0–40).
-pub fn mobile(seed: u64, now: i64, secret: &str, tenants: Option<u32>, workloads: Option<u32>) -> World {
+/// Builds the default site when `tenants` is `None`, else that many invented tenants (0–62) of `workloads` (0–40).
+/// `secrets` are those of the console's two tokens: the reading and the writing one.
+pub fn mobile(seed: u64, now: i64, secrets: (&str, &str), tenants: Option<u32>, workloads: Option<u32>) -> World {
     let plan = plan(seed, tenants, workloads);
     let booted = now - 19 * 86_400 - i64::try_from(mix(seed, "boot") % 40_000).unwrap_or(0);
-    let mut world = frame(seed, booted, secret);
+    let mut world = frame(seed, booted, secrets);
     controller(&mut world.sdn);
     for tenant in &plan {
         tenant_sdn(&mut world.sdn, tenant, seed);
@@ -95,7 +99,7 @@ fn plan(seed: u64, tenants: Option<u32>, workloads: Option<u32>) -> Vec<Tenant> 
             .collect();
     };
     let each = if cap == usize::MAX { 4 } else { cap };
-    (1..=count.clamp(1, 62)).map(|index| Tenant { name: invented(seed, index), index, workloads: jobs(each) }).collect()
+    (1..=count.min(62)).map(|index| Tenant { name: invented(seed, index), index, workloads: jobs(each) }).collect()
 }
 
 /// A name no other index gets: heads and tails are walked in step, a third round adds a digit.
@@ -119,7 +123,7 @@ fn jobs(count: usize) -> Vec<String> {
         .collect()
 }
 
-fn frame(seed: u64, booted: i64, secret: &str) -> World {
+fn frame(seed: u64, booted: i64, secrets: (&str, &str)) -> World {
     World {
         seed,
         booted,
@@ -139,7 +143,11 @@ fn frame(seed: u64, booted: i64, secret: &str) -> World {
         sdn: Sdn::default(),
         tasks: Vec::new(),
         tokens_refused: None,
-        tokens: BTreeMap::from([(TOKEN_ID.to_owned(), Token { secret: secret.to_owned(), role: Role::Administrator })]),
+        tokens: BTreeMap::from([
+            (TOKEN_ID.to_owned(), Token { secret: secrets.0.to_owned(), role: Role::Auditor }),
+            (WRITER_ID.to_owned(), Token { secret: secrets.1.to_owned(), role: Role::Operator }),
+        ]),
+        writing: Writing::default(),
         api: ApiHealth { up: true, tokens_known: true, unauthorized_delay_ms: 3000, ..ApiHealth::default() },
         exit: exit_node(),
         names: Names::default(),
@@ -174,6 +182,7 @@ pub fn exit_node() -> ExitNode {
         uplink_down: false,
         frr_saved: None,
         missing_vnets: std::collections::BTreeSet::new(),
+        tables: BTreeMap::new(),
     }
 }
 
@@ -200,6 +209,8 @@ fn node(name: &str, id: u32, ip: Ipv4Addr, memory: u64, transit: bool) -> Node {
         memory,
         interfaces,
         sdn_version: None,
+        loaded: None,
+        reload: Reload::Right,
         vnet_errors: BTreeMap::new(),
     }
 }
@@ -281,6 +292,9 @@ fn workload_guest(world: &World, tenant: &Tenant, ordinal: u32, workload: &str, 
         agent_up: true,
         address: Some((address, 24)),
         floating: None,
+        pool: None,
+        deaf: false,
+        start_fails: false,
     };
     (vmid, guest)
 }
@@ -320,6 +334,8 @@ fn services(world: &mut World, now: i64) {
         };
         if *template {
             guest.config.insert("template".to_owned(), json!(1));
+            let drive = format!("local-lvm:vm-{vmid}-cloudinit,media=cdrom,size=4M");
+            guest.config.insert("ide2".to_owned(), json!(drive));
         }
         world.guests.insert(*vmid, guest);
     }
@@ -365,7 +381,7 @@ mod tests {
     fn the_largest_site_has_names_the_platform_would_take() {
         for seed in 0..40 {
             let workloads = if seed == 0 { 40 } else { 1 };
-            let world = mobile(seed, 1_795_950_000, "s", Some(62), Some(workloads));
+            let world = mobile(seed, 1_795_950_000, ("s", "w"), Some(62), Some(workloads));
             let zones: Vec<&String> = world.sdn.running.of(Kind::Zone).map(|(zone, _)| zone).collect();
             assert_eq!(zones.len(), 62, "seed {seed}: two tenants share a name");
             for zone in &zones {
@@ -382,7 +398,7 @@ mod tests {
 
     #[test]
     fn equal_seeds_build_equal_sites() {
-        let build = |seed| format!("{:?}", mobile(seed, 1_795_950_000, "s", Some(5), Some(3)));
+        let build = |seed| format!("{:?}", mobile(seed, 1_795_950_000, ("s", "w"), Some(5), Some(3)));
         assert_eq!(build(4), build(4));
         assert_ne!(build(4), build(5));
     }

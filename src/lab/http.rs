@@ -1,5 +1,7 @@
 //! The HTTP front of the lab's APIs: each with its own ways of keeping and closing connections.
 
+mod forms;
+
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -22,6 +24,7 @@ use tokio_rustls::TlsAcceptor;
 
 use super::pve::{self, Body};
 use super::state::{ApiHealth, World};
+use super::writing::WrittenAnswer;
 use super::{Shared, boot, moment, registry};
 
 /// An idle connection lives this long.
@@ -259,8 +262,11 @@ async fn respond(api: Api, shared: &Shared, request: HttpRequest<Incoming>) -> O
     let body = to_bytes(HttpBody::new(body), BODY_LIMIT).await.map(|bytes| bytes.to_vec()).unwrap_or_default();
     let now = shared.now();
     let answer = match api {
-        Api::Proxmox => proxmox(&world, now, &parts, &body),
-        Api::PowerDns => shared.powerdns(&call(parts, body))?,
+        Api::Proxmox => proxmox(shared, &parts, &body).await?,
+        Api::PowerDns => {
+            let (answer, way) = shared.powerdns(&call(parts, body));
+            on_its_way(way, answer).await?
+        }
         Api::Opnsense => shared.perimeter(&call(parts, body)),
         Api::Bootstrap => boot::answer(&world, now, &call(parts, body)),
         Api::Registry => registry::answer(&world, now, &call(parts, body)),
@@ -286,28 +292,53 @@ fn call(parts: Parts, body: Vec<u8>) -> Call {
     }
 }
 
-fn proxmox(world: &World, now: i64, parts: &Parts, body: &[u8]) -> Answer {
+/// The Proxmox API's answer; `None` where it is lost on its way.
+async fn proxmox(shared: &Shared, parts: &Parts, body: &[u8]) -> Option<Answer> {
+    let closed = |mut answer: Answer| {
+        answer.headers.push(("connection", "close".to_owned()));
+        answer
+    };
     let Some(path) = parts.uri.path().strip_prefix("/api2/json") else {
         let reason = Some("not implemented".to_owned());
-        return Answer {
-            reason,
-            headers: vec![("connection", "close".to_owned())],
-            ..Answer::new(501, Payload::Empty)
-        };
+        return Some(closed(Answer { reason, ..Answer::new(501, Payload::Empty) }));
     };
     let authorization = parts.headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
+    let kind = parts.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let form = match forms::read(kind, body).map_err(Answer::from) {
+        Ok(form) => form,
+        Err(_) if parts.method == "DELETE" => Vec::new(),
+        Err(answer) => return Some(closed(answer)),
+    };
     let request = pve::Request {
         method: parts.method.as_str().to_owned(),
         path: path.to_owned(),
         query: parse_query(parts.uri.query().unwrap_or_default()),
+        form,
         authorization: authorization.map(str::to_owned),
         has_body: !body.is_empty(),
     };
-    let mut answer = Answer::from(pve::answer(world, now, &request));
-    if answer.status >= 400 {
-        answer.headers.push(("connection", "close".to_owned()));
+    // Before it acts: what it does may end the fault.
+    let way = shared.world().writing.answer;
+    let mut answer = Answer::from(shared.proxmox(&request));
+    if parts.method != "GET" && answer.status == 200 {
+        answer = on_its_way(way, answer).await?;
     }
-    answer
+    Some(if answer.status >= 400 { closed(answer) } else { answer })
+}
+
+/// What comes of the answer to a change that was made; `None` where it is lost.
+async fn on_its_way(way: WrittenAnswer, answer: Answer) -> Option<Answer> {
+    match way {
+        WrittenAnswer::Given => Some(answer),
+        WrittenAnswer::Lost => None,
+        WrittenAnswer::Late(ms) => {
+            pause(ms).await;
+            Some(answer)
+        }
+        WrittenAnswer::Instead(status, reason) => {
+            Some(Answer { reason: Some(reason.to_owned()), ..Answer::new(status, Payload::Empty) })
+        }
+    }
 }
 
 async fn pause(milliseconds: u64) {

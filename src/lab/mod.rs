@@ -5,6 +5,7 @@
 //! disagree only where a real site's would. Nothing outside this module knows it: the site file names the ports and
 //! the command, as for any other site.
 
+mod acting;
 pub mod boot;
 mod build;
 pub mod control;
@@ -26,6 +27,7 @@ mod site_file;
 pub mod state;
 pub mod tool;
 mod trust;
+pub mod writing;
 mod written;
 
 use std::net::SocketAddr;
@@ -38,6 +40,8 @@ use tokio::net::UnixListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
+use acting::Agenda;
+pub use acting::Pace;
 use dns::Role;
 use faults::{Fault, FaultError};
 use http::Api;
@@ -51,7 +55,7 @@ pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
 /// What a lab is to look like.
 pub struct LabOptions {
-    /// Number of invented tenants, 1–62; `None` = the default site of six.
+    /// Number of invented tenants, 0–62; `None` = the default site of six.
     pub tenants: Option<u32>,
     /// Workloads per tenant, 0–40; `None` = as the site has them (invented tenants: 4).
     pub workloads: Option<u32>,
@@ -68,6 +72,10 @@ pub struct LabOptions {
     pub second_half: bool,
     /// Which release the perimeter's API speaks like.
     pub release: Release,
+    /// Whether the site file names the token that may change things, rather than the one that only reads.
+    pub writable: bool,
+    /// How time passes for what takes some.
+    pub pace: Pace,
     /// Directory to work in, made if it is not there and left behind; `None` = a temporary one, removed at the end.
     pub dir: Option<PathBuf>,
 }
@@ -85,6 +93,8 @@ impl LabOptions {
             program,
             second_half: true,
             release: Release::default(),
+            writable: false,
+            pace: Pace::default(),
             dir: None,
         }
     }
@@ -149,6 +159,10 @@ struct Shifting {
     current: Arc<World>,
     /// Counts changes by hand: what servers keep from before one is forgotten.
     epoch: u64,
+    /// How time passes for what takes some.
+    pace: Pace,
+    /// What is still to be done.
+    agenda: Agenda,
 }
 
 impl Shifting {
@@ -175,7 +189,10 @@ impl Shared {
     }
 
     fn world(&self) -> Arc<World> {
-        Arc::clone(&self.state().current)
+        let now = self.now_ms();
+        let mut state = self.state();
+        state.settle(now);
+        Arc::clone(&state.current)
     }
 
     fn now(&self) -> i64 {
@@ -213,7 +230,9 @@ impl Shared {
 
     /// The current world, and how often it was changed by hand.
     fn epoch(&self) -> (u64, Arc<World>) {
-        let state = self.state();
+        let now = self.now_ms();
+        let mut state = self.state();
+        state.settle(now);
         (state.epoch, Arc::clone(&state.current))
     }
 }
@@ -224,6 +243,8 @@ pub struct Lab {
     address: SocketAddr,
     more: Option<Addresses>,
     identity: (String, String),
+    /// Whether the site file names the writing token.
+    writable: bool,
     stop: watch::Sender<bool>,
     servers: Vec<JoinHandle<()>>,
     temporary: Option<tempfile::TempDir>,
@@ -241,8 +262,9 @@ impl Lab {
         };
         let dir = options.dir.unwrap_or_else(|| temporary.as_ref().map_or_else(PathBuf::new, |t| t.path().to_owned()));
         let now = (options.clock)().as_second();
-        let secret = site_file::secret(options.seed, now);
-        let mut base = build::mobile(options.seed, now, &secret, options.tenants, options.workloads);
+        let secrets = ["console", "operator"].map(|token| site_file::secret(options.seed, token, now));
+        let [reading, writing] = &secrets;
+        let mut base = build::mobile(options.seed, now, (reading, writing), options.tenants, options.workloads);
         base.perimeter.release = options.release;
         let base = Arc::new(base);
         let current = Arc::clone(&base);
@@ -250,7 +272,14 @@ impl Lab {
             clock: options.clock,
             dir,
             program: options.program,
-            state: Mutex::new(Shifting { base, active: Vec::new(), current, epoch: 0 }),
+            state: Mutex::new(Shifting {
+                base,
+                active: Vec::new(),
+                current,
+                epoch: 0,
+                pace: options.pace,
+                agenda: Agenda::new(),
+            }),
             written: Mutex::new(Files::new()),
             resolver: Role::resolver(),
             opnsense_load: http::Load::default(),
@@ -260,7 +289,7 @@ impl Lab {
             shared.fault_on(fault)?;
         }
         let identity = trust::make()?;
-        site_file::write_tree(&shared, &identity.ca_pem, &secret)?;
+        site_file::write_tree(&shared, &identity.ca_pem, &secrets)?;
         let (listener, address) = servers::listen().await?;
         let socket = control::socket(&shared.dir);
         let unix = UnixListener::bind(&socket).map_err(LabError::io("cannot listen on", &socket))?;
@@ -277,7 +306,8 @@ impl Lab {
             false => None,
         };
         let identity = (identity.ca_pem, identity.fingerprint);
-        let lab = Self { shared, address, more, identity, stop, servers, temporary };
+        let writable = options.writable;
+        let lab = Self { shared, address, more, identity, writable, stop, servers, temporary };
         let site = lab.shared.dir.join("site.toml");
         std::fs::write(&site, lab.site_toml()).map_err(LabError::io("cannot write", &site))?;
         Ok(lab)
@@ -318,7 +348,7 @@ impl Lab {
     #[must_use]
     pub fn site_toml(&self) -> String {
         let (world, dir) = (self.shared.world(), &self.shared.dir);
-        let mut text = site_file::text(&world, dir, &self.proxmox_url(), &self.exit_node_command());
+        let mut text = site_file::text(&world, dir, &self.proxmox_url(), &self.exit_node_command(), self.writable);
         if let Some(at) = &self.more {
             text.push_str(&site_file::second_half(&world, dir, at));
         }
@@ -396,6 +426,13 @@ impl Lab {
     /// When a fault that is on has lost its target.
     pub fn edit(&self, change: impl FnOnce(&mut World)) -> Result<(), LabError> {
         Ok(self.shared.edit(change)?)
+    }
+
+    /// Does the next thing that was to happen later, whatever the time; false when there is none.
+    #[must_use]
+    pub fn step(&self) -> bool {
+        let now = self.shared.now_ms();
+        self.shared.state().next(now)
     }
 
     /// The world as it is served now.

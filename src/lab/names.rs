@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::moment;
 use super::sdn::Kind;
 use super::state::{ApiHealth, World, mix};
-pub use super::written::Way;
+use super::writing::WrittenAnswer;
 
 /// Host that is named in apex NS and SOA.
 pub const NAMESERVER: &str = "dv02idn001v01.mobile.deevnet.net.";
@@ -165,7 +165,7 @@ pub struct Names {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct NamesWriting {
     /// What becomes of the API's answer to a change that was made.
-    pub answer: Way,
+    pub answer: WrittenAnswer,
     /// The answer to a dynamic update that was made does not come.
     pub update_lost: bool,
     /// Every change over the API is refused with 422.

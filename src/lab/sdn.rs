@@ -46,6 +46,11 @@ impl Tree {
         self.get(kind, id).and_then(|object| object.get(option)).map(scalar)
     }
 
+    /// Every object with its kind and id.
+    pub fn all(&self) -> impl Iterator<Item = (Kind, &String, &Object)> {
+        self.0.iter().flat_map(|(kind, objects)| objects.iter().map(|(id, object)| (*kind, id, object)))
+    }
+
     /// Digest of the file that holds a kind: forty hexadecimal digits over all its objects.
     #[must_use]
     pub fn digest(&self, kind: Kind) -> String {
@@ -81,6 +86,9 @@ impl Tree {
     }
 }
 
+/// A change that waits: kind, id, and the object as it is configured; `None` = it goes.
+pub type Waiting = (Kind, String, Option<Object>);
+
 /// The SDN configuration of the cluster.
 #[derive(Debug, Clone, Default)]
 pub struct Sdn {
@@ -111,6 +119,35 @@ impl Sdn {
     /// Removes a configured object.
     pub fn delete(&mut self, kind: Kind, id: &str) {
         self.configured.remove(kind, id);
+    }
+
+    /// What waits for an apply: kind, id, and the object as it is configured; `None` = it goes.
+    #[must_use]
+    pub fn waiting(&self) -> Vec<Waiting> {
+        let mut out = Vec::new();
+        for (kind, objects) in &self.configured.0 {
+            for (id, object) in objects.iter().filter(|(id, object)| self.running.get(*kind, id) != Some(*object)) {
+                out.push((*kind, id.clone(), Some(object.clone())));
+            }
+        }
+        for (kind, objects) in &self.running.0 {
+            let gone = objects.keys().filter(|id| self.configured.get(*kind, id).is_none());
+            out.extend(gone.map(|id| (*kind, id.clone(), None)));
+        }
+        out
+    }
+
+    /// Applies these changes and no others.
+    pub fn commit(&mut self, waiting: &[Waiting]) {
+        for (kind, id, object) in waiting {
+            for tree in [&mut self.configured, &mut self.running] {
+                match object {
+                    Some(object) => *tree.entry(*kind, id) = object.clone(),
+                    None => tree.remove(*kind, id),
+                }
+            }
+        }
+        self.version += 1;
     }
 
     /// Makes the configured state the applied one.

@@ -7,7 +7,7 @@ use std::os::unix::fs::{OpenOptionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 
-use super::build::{ALIASES, EXIT_NODE, TOKEN_ID};
+use super::build::{ALIASES, EXIT_NODE, TOKEN_ID, WRITER_ID};
 use super::names::{NAMESERVER, UPDATE_NETWORKS};
 use super::node::PROGRAMS;
 use super::node::files::{self, Entry};
@@ -16,12 +16,15 @@ use super::servers::Addresses;
 use super::state::{World, mix};
 use super::{LabError, Shared, control};
 
+/// File of the token that may change things.
+const WRITER_FILE: &str = "proxmox-writer-token";
 /// Prefix of commands in a shell script that runs the program found after our own directory.
 const NEXT_IN_PATH: &str = "PATH=${PATH#*:}; export PATH;";
 
 /// A token secret in the form of a UUID.
-pub(super) fn secret(seed: u64, now: i64) -> String {
-    let (a, b) = (mix(seed, &format!("secret {now}")), mix(seed, &format!("secret/2 {now}")));
+pub(super) fn secret(seed: u64, token: &str, now: i64) -> String {
+    let part = |n: u8| mix(seed, &format!("secret {token} {n} {now}"));
+    let (a, b) = (part(1), part(2));
     format!(
         "{:08x}-{:04x}-4{:03x}-8{:03x}-{:012x}",
         a >> 32,
@@ -32,8 +35,8 @@ pub(super) fn secret(seed: u64, now: i64) -> String {
     )
 }
 
-/// The site file's text.
-pub(super) fn text(world: &World, dir: &Path, url: &str, command: &[String]) -> String {
+/// The site file's text; with `writable` it names the token that may change things.
+pub(super) fn text(world: &World, dir: &Path, url: &str, command: &[String], writable: bool) -> String {
     let path = |name: &str| quote(&dir.join(name).display().to_string());
     let command = command.iter().map(|word| quote(word)).collect::<Vec<_>>().join(", ");
     let aliases = ALIASES.iter().map(|(alias, node)| format!("{alias} = {}", quote(node)));
@@ -53,7 +56,7 @@ pub(super) fn text(world: &World, dir: &Path, url: &str, command: &[String]) -> 
          \"evpn1\"\nfabric = \"tfab\"\ntemplate_prefix = \"fedora-\"\nstorage = \"local-lvm\"\nlogin_user = \
          \"tenant\"\n",
         quote(url),
-        path("proxmox-token"),
+        path(if writable { WRITER_FILE } else { "proxmox-token" }),
         path("ca.pem")
     );
     let _ = write!(
@@ -94,7 +97,7 @@ fn quote(text: &str) -> String {
 }
 
 /// Makes the lab's directory: certificate, token, the exit node's programs. Its files follow at the first login.
-pub(super) fn write_tree(shared: &Shared, ca_pem: &str, secret: &str) -> Result<(), LabError> {
+pub(super) fn write_tree(shared: &Shared, ca_pem: &str, secrets: &[String; 2]) -> Result<(), LabError> {
     let dir = &shared.dir;
     for sub in ["bin", "root"] {
         let path = dir.join(sub);
@@ -105,7 +108,9 @@ pub(super) fn write_tree(shared: &Shared, ca_pem: &str, secret: &str) -> Result<
         fs::remove_file(&socket).map_err(LabError::io("cannot replace", &socket))?;
     }
     write(&dir.join("ca.pem"), ca_pem, 0o644)?;
-    write(&dir.join("proxmox-token"), &format!("{TOKEN_ID}={secret}\n"), 0o600)?;
+    let [reading, writing] = secrets;
+    write(&dir.join("proxmox-token"), &format!("{TOKEN_ID}={reading}\n"), 0o600)?;
+    write(&dir.join(WRITER_FILE), &format!("{WRITER_ID}={writing}\n"), 0o600)?;
     let world = shared.world();
     let (key, word) = &world.perimeter.credential;
     for (name, text) in [

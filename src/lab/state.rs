@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
+use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
@@ -12,7 +13,8 @@ use super::boot::Boot;
 use super::names::Names;
 use super::perimeter::Perimeter;
 use super::registry::Registry;
-use super::sdn::Sdn;
+use super::sdn::{Sdn, Tree};
+use super::writing::{Reload, Writing};
 
 /// A JSON object with its keys in order.
 pub type Object = Map<String, Value>;
@@ -48,6 +50,8 @@ pub struct World {
     pub tokens: BTreeMap<String, Token>,
     /// How the API server itself behaves.
     pub api: ApiHealth,
+    /// What goes wrong when something is changed.
+    pub writing: Writing,
     /// Kernel and FRR of the exit node, as far as they deviate from what the applied SDN asks for.
     pub exit: ExitNode,
     /// PowerDNS.
@@ -79,6 +83,10 @@ pub struct Node {
     pub interfaces: Vec<Object>,
     /// Version of the SDN configuration the node has loaded; `None` = follows the applied one.
     pub sdn_version: Option<u64>,
+    /// The SDN objects the node has loaded; `None` = the applied ones.
+    pub loaded: Option<Arc<Tree>>,
+    /// How its next reload goes.
+    pub reload: Reload,
     /// VNet → what went wrong when the node realised it.
     pub vnet_errors: BTreeMap<String, String>,
 }
@@ -97,7 +105,7 @@ pub struct Storage {
 }
 
 /// A virtual machine or template.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Guest {
     /// Node that holds it.
     pub node: String,
@@ -117,6 +125,12 @@ pub struct Guest {
     pub address: Option<(Ipv4Addr, u8)>,
     /// A second address on the same card that no node has learnt.
     pub floating: Option<Ipv4Addr>,
+    /// Its pool.
+    pub pool: Option<String>,
+    /// Its system ignores the request to shut down.
+    pub deaf: bool,
+    /// QEMU ends with an error when it is started.
+    pub start_fails: bool,
 }
 
 impl Guest {
@@ -171,6 +185,8 @@ pub enum Role {
     Administrator,
     /// `PVEAuditor`.
     Auditor,
+    /// What the platform's own token has (domain.md §4.2), and `VM.Config.HWType` for the pointer in `smbios1`.
+    Operator,
     /// The same without anything of SDN.
     NoSdn,
     /// A privilege-separated token without any ACL of its own.
@@ -372,6 +388,8 @@ pub struct ExitNode {
     pub frr_saved: Option<String>,
     /// VNets whose devices are not there.
     pub missing_vnets: BTreeSet<String>,
+    /// Zone → routing table, once reloads have given them out; empty = in the order of the zones.
+    pub tables: BTreeMap<String, u32>,
 }
 
 impl ExitNode {
@@ -392,6 +410,12 @@ impl World {
     #[must_use]
     pub fn node(&self, name: &str) -> Option<&Node> {
         self.nodes.iter().find(|node| node.name == name)
+    }
+
+    /// The SDN objects a node has loaded.
+    #[must_use]
+    pub fn loaded(&self, node: &str) -> &Tree {
+        self.node(node).and_then(|node| node.loaded.as_deref()).unwrap_or(&self.sdn.running)
     }
 
     /// The node of that name, to be changed.

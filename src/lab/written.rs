@@ -1,67 +1,39 @@
-//! What requests to PowerDNS and the perimeter change, under the faults that are on.
-//!
-//! A request is judged in the world as it is served, faults and all. What it does is done to the undisturbed world, and the
-//! faults are laid over it anew. A fault that would undo what was done is over: whoever makes a zone that a fault had taken
-//! away has repaired it.
+//! What requests to PowerDNS and the perimeter change: each is judged in the world as it is served, and what it does is a
+//! deed like any other ([`super::acting`]).
 
 use std::sync::Arc;
 
-use super::http::{Answer, Call, Payload};
-use super::names::Names;
-use super::perimeter::Perimeter;
+use super::acting::Deed;
+use super::http::{Answer, Call};
 use super::state::World;
-use super::{Shared, Shifting, opnsense, pdns};
-
-/// A change of the world; done twice, to two worlds.
-pub(super) type Deed = Box<dyn Fn(&mut World) + Send>;
-
-/// What becomes of the answer to a change that was made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Way {
-    /// It arrives.
-    #[default]
-    Arrives,
-    /// The connection ends without it.
-    Lost,
-    /// A bare 500 comes in its place.
-    Failed,
-}
-
-impl Way {
-    fn of(self, answer: Answer) -> Option<Answer> {
-        match self {
-            Self::Arrives => Some(answer),
-            Self::Lost => None,
-            Self::Failed => {
-                Some(Answer::new(500, Payload::Text("text/plain; charset=utf-8", "Internal Server Error".to_owned())))
-            }
-        }
-    }
-}
+use super::writing::WrittenAnswer;
+use super::{Shared, opnsense, pdns};
 
 impl Shared {
     /// Answers from the world as it is, and does what comes of it, with nobody in between.
     pub(super) fn transact<T>(&self, act: impl FnOnce(&World) -> (T, Option<Deed>)) -> T {
+        let now = self.now_ms();
         let mut state = self.state();
-        let before = Arc::clone(&state.current);
-        let (answer, deed) = act(&before);
+        state.settle(now);
+        let world = Arc::clone(&state.current);
+        let (answer, deed) = act(&world);
         if let Some(deed) = deed {
-            state.carry_out(&before, &deed);
+            state.perform(&[deed], now.div_euclid(1000));
         }
         answer
     }
 
-    /// Answers a request to the API of PowerDNS; `None` where the answer is lost.
-    pub(super) fn powerdns(&self, call: &Call) -> Option<Answer> {
+    /// Answers a request to the API of PowerDNS, and says what becomes of the answer.
+    pub(super) fn powerdns(&self, call: &Call) -> (Answer, WrittenAnswer) {
         let now = self.now();
         if call.method == "GET" {
-            return Some(pdns::answer(&self.world(), now, call));
+            return (pdns::answer(&self.world(), now, call), WrittenAnswer::Given);
         }
         self.transact(|world| {
             let (answer, op) = pdns::write(world, now, call);
-            let Some(op) = op else { return (Some(answer), None) };
-            let deed: Deed = Box::new(move |world| op(&mut world.names));
-            (world.names.writing.answer.of(answer), Some(deed))
+            let Some(op) = op else { return ((answer, WrittenAnswer::Given), None) };
+            let deed: Deed = Arc::new(move |world, _| op(&mut world.names));
+            ((answer, world.names.writing.answer), Some(deed))
         })
     }
 
@@ -73,7 +45,7 @@ impl Shared {
             Some((answer, None)) => ((Some(answer), false), None),
             Some((answer, Some(op))) => {
                 let restarts = op.restarts;
-                let deed: Deed = Box::new(move |world| (op.change)(&mut world.perimeter));
+                let deed: Deed = Arc::new(move |world, _| (op.change)(&mut world.perimeter));
                 ((Some(answer), restarts), Some(deed))
             }
         });
@@ -83,53 +55,4 @@ impl Shared {
         }
         answer.unwrap_or_else(|| opnsense::answer(&self.world(), now, call))
     }
-}
-
-impl Shifting {
-    fn carry_out(&mut self, before: &World, deed: &Deed) {
-        let mut wanted = World::clone(before);
-        deed(&mut wanted);
-        deed(Arc::make_mut(&mut self.base));
-        // A fault whose target is gone is laid over nothing; it stays on until it is switched off.
-        let _ = self.refresh();
-        for at in (0..self.active.len()).rev() {
-            let now = undone(before, &wanted, &self.current);
-            if now == 0 {
-                return;
-            }
-            let fault = self.active.remove(at);
-            let _ = self.refresh();
-            if undone(before, &wanted, &self.current) >= now {
-                self.active.insert(at, fault);
-                let _ = self.refresh();
-            }
-        }
-    }
-}
-
-/// How many parts that were changed from `before` to `wanted` are not so in `now`.
-fn undone(before: &World, wanted: &World, now: &World) -> usize {
-    names(&before.names, &wanted.names, &now.names) + forwards(&before.perimeter, &wanted.perimeter, &now.perimeter)
-}
-
-fn names(before: &Names, wanted: &Names, now: &Names) -> usize {
-    let zone = |origin: &&String| {
-        let (then, goal, held) = (before.zones.get(*origin), wanted.zones.get(*origin), now.zones.get(*origin));
-        then != goal && held != goal
-    };
-    let key = |name: &&String| {
-        before.keys.get(*name) != wanted.keys.get(*name) && now.keys.get(*name) != wanted.keys.get(*name)
-    };
-    let zones = before.zones.keys().chain(wanted.zones.keys().filter(|origin| !before.zones.contains_key(*origin)));
-    let keys = before.keys.keys().chain(wanted.keys.keys().filter(|name| !before.keys.contains_key(*name)));
-    zones.filter(zone).count() + keys.filter(key).count()
-}
-
-fn forwards(before: &Perimeter, wanted: &Perimeter, now: &Perimeter) -> usize {
-    let of = |perimeter: &Perimeter, uuid: &str| perimeter.forwards.iter().find(|row| row.uuid == uuid).cloned();
-    let rows = before.forwards.iter().chain(&wanted.forwards).filter(|row| {
-        let goal = of(wanted, &row.uuid);
-        of(before, &row.uuid) != goal && of(now, &row.uuid) != goal
-    });
-    rows.count()
 }

@@ -11,7 +11,7 @@ use deevnet_console::diagnose::evidence::{Evidence, Kind};
 use deevnet_console::diagnose::finding::{Finding, Severity};
 use deevnet_console::inventory::feed::Clients;
 use deevnet_console::lab::perimeter::Release;
-use deevnet_console::lab::{Lab, LabOptions};
+use deevnet_console::lab::{Lab, LabOptions, Pace};
 use deevnet_console::runtime::clock;
 use deevnet_console::site::Site;
 
@@ -78,6 +78,8 @@ impl Bench {
             program: PathBuf::from(env!("CARGO_BIN_EXE_deevnet-console")),
             second_half: false,
             release: Release::default(),
+            writable: false,
+            pace: Pace::Clock,
             dir: None,
         };
         let lab = Lab::start(options).await.unwrap();

@@ -13,7 +13,7 @@ use deevnet_console::backends::proxmox::Client;
 use deevnet_console::inventory::feed::{Clients, Clock, DnsClient, Feed};
 use deevnet_console::inventory::{Gap, GapKind, Inventory, Seen, SourceId, SourceStatus};
 use deevnet_console::lab::perimeter::Release;
-use deevnet_console::lab::{Lab, LabOptions};
+use deevnet_console::lab::{Lab, LabOptions, Pace};
 use deevnet_console::site::Site;
 use tokio::time::Instant;
 
@@ -134,6 +134,8 @@ pub async fn lab_of(tenants: Option<u32>, workloads: Option<u32>, clock: Clock, 
         program: PathBuf::from(env!("CARGO_BIN_EXE_deevnet-console")),
         second_half,
         release: Release::default(),
+        writable: false,
+        pace: Pace::Clock,
         dir: None,
     };
     Lab::start(options).await.unwrap()

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use deevnet_console::lab::perimeter::Release;
-use deevnet_console::lab::{Lab, LabOptions};
+use deevnet_console::lab::{Lab, LabOptions, Pace};
 use tokio::runtime::Runtime;
 
 use crate::{CONSOLE, Home, leave, started};
@@ -20,6 +20,8 @@ fn x_shows_which_leg_is_broken_and_the_board_keeps_the_verdict() {
         program: PathBuf::from(CONSOLE),
         second_half: false,
         release: Release::default(),
+        writable: false,
+        pace: Pace::Clock,
         dir: None,
     };
     let lab = runtime.block_on(Lab::start(options)).unwrap();
@@ -63,6 +65,8 @@ fn lab(runtime: &Runtime, faults: &[&str]) -> Lab {
         program: PathBuf::from(CONSOLE),
         second_half: false,
         release: Release::default(),
+        writable: false,
+        pace: Pace::Clock,
         dir: None,
     };
     runtime.block_on(Lab::start(options)).unwrap()

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use deevnet_console::lab::perimeter::Release;
-use deevnet_console::lab::{Lab, LabOptions};
+use deevnet_console::lab::{Lab, LabOptions, Pace};
 use tokio::runtime::Runtime;
 
 use crate::{CONSOLE, Home, leave, started};
@@ -28,6 +28,8 @@ impl Servers {
             program: PathBuf::from(CONSOLE),
             second_half: true,
             release: Release::default(),
+            writable: false,
+            pace: Pace::Clock,
             dir: None,
         };
         let lab = runtime.block_on(Lab::start(options)).unwrap();

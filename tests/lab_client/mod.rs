@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use deevnet_console::lab::perimeter::Release;
-use deevnet_console::lab::{Lab, LabOptions};
+use deevnet_console::lab::{Lab, LabOptions, Pace};
 use hickory_proto::op::{Edns, Message, Query};
 use hickory_proto::rr::rdata::opt::{EdnsCode, EdnsOption};
 use hickory_proto::rr::{Name, RData, RecordType};
@@ -56,6 +56,8 @@ pub async fn start(tenants: Option<u32>, workloads: Option<u32>, faults: &[&str]
         program: PathBuf::from(env!("CARGO_BIN_EXE_deevnet-console")),
         second_half,
         release: Release::default(),
+        writable: false,
+        pace: Pace::Clock,
         dir: None,
     };
     (Lab::start(options).await.unwrap(), hand)

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use deevnet_console::lab::perimeter::Release;
-use deevnet_console::lab::{Lab, LabOptions};
+use deevnet_console::lab::{Lab, LabOptions, Pace};
 use serde_json::Value;
 use tokio::net::UdpSocket;
 use tokio::task::JoinHandle;
@@ -68,6 +68,8 @@ impl Whole {
             program: PathBuf::from(env!("CARGO_BIN_EXE_deevnet-console")),
             second_half: true,
             release: Release::default(),
+            writable: false,
+            pace: Pace::Clock,
             dir: None,
         };
         let lab = Lab::start(options).await.unwrap();

@@ -18,7 +18,7 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use super::Shared;
-use super::written::Deed;
+use super::acting::Deed;
 
 pub(super) use resolver::{BUILT_IN, PRIVATE};
 /// An idle TCP connection lives this long.
@@ -52,7 +52,7 @@ impl Role {
                     let answered = auth::packet(world, now, packet, udp);
                     let Some(change) = answered.changed else { return (answered.bytes, None) };
                     let bytes = answered.bytes.filter(|_| !world.names.writing.update_lost);
-                    let deed: Deed = Box::new(move |world| change.apply(&mut world.names, now));
+                    let deed: Deed = Arc::new(move |world, now| change.apply(&mut world.names, now));
                     (bytes, Some(deed))
                 })
             }

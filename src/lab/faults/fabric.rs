@@ -7,8 +7,10 @@ use super::table::first_vnet;
 use super::{Spec, outside, way_out};
 use crate::lab::build::task;
 use crate::lab::object;
+use crate::lab::pve::NO_TOOLS;
 use crate::lab::sdn::Kind;
 use crate::lab::state::{Guest, World};
+use crate::lab::writing::Reload;
 
 /// Faults of the fabric and of workloads.
 pub(super) const SPECS: &[Spec] = &[
@@ -43,9 +45,10 @@ pub(super) const SPECS: &[Spec] = &[
         title: "the node has no tools to reload FRR",
         changes: "its last srvreload ended with a warning, and its log asks for frr-pythontools",
         apply: |w, node| {
-            let line = "WARN: reloading frr configuration failed: missing /usr/lib/frr/frr-reload.py. Please install the \
-                        frr-pythontools package at /usr/share/perl5/PVE/Network/SDN/Frr.pm line 98.";
-            reload(w, node, "WARNINGS: 1", line);
+            reload(w, node, "WARNINGS: 1", NO_TOOLS);
+            if let Some(node) = w.node_mut(node) {
+                node.reload = Reload::NoTools;
+            }
         },
     },
     Spec {

@@ -10,6 +10,7 @@ mod outside;
 mod router;
 mod table;
 mod way_out;
+mod writing;
 mod writing_names;
 
 use super::build::{ALIASES, SERVICE_NODE};
@@ -26,6 +27,7 @@ pub fn specs() -> impl DoubleEndedIterator<Item = &'static Spec> {
         .chain(contract::SPECS)
         .chain(lint::SPECS)
         .chain(boot::SPECS)
+        .chain(writing::SPECS)
         .chain(writing_names::SPECS)
 }
 

@@ -2,7 +2,7 @@
 
 use super::Scope::Site;
 use super::Spec;
-use crate::lab::names::Way;
+use crate::lab::writing::WrittenAnswer;
 
 /// Faults of writing.
 pub(super) const SPECS: &[Spec] = &[
@@ -11,14 +11,14 @@ pub(super) const SPECS: &[Spec] = &[
         scope: Site,
         title: "the PowerDNS API makes a change and its answer is lost",
         changes: "the connection ends after the change, without an answer",
-        apply: |w, _| w.names.writing.answer = Way::Lost,
+        apply: |w, _| w.names.writing.answer = WrittenAnswer::Lost,
     },
     Spec {
         id: "dns-write-500",
         scope: Site,
         title: "the PowerDNS API makes a change and says that it failed",
         changes: "a bare 500 after the change",
-        apply: |w, _| w.names.writing.answer = Way::Failed,
+        apply: |w, _| w.names.writing.answer = WrittenAnswer::Instead(500, "Internal Server Error"),
     },
     Spec {
         id: "dns-write-refused",

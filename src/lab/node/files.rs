@@ -50,13 +50,13 @@ pub fn files(world: &World, now: i64) -> Files {
     put("etc/iproute2/rt_tables.d/ifupdown2_vrf_map.conf", map);
     put("etc/frr/frr.conf.local", frr_local(world));
     if let Some(node) = world.node(&world.exit.node) {
-        let sdn = &world.sdn;
+        let loaded = world.loaded(&node.name);
         if let Some(by_hand) = &world.exit.frr_saved {
-            put("etc/frr/frr.conf.sav", format!("{}{by_hand}", frr_conf(world, &sdn.running, node)));
+            put("etc/frr/frr.conf.sav", format!("{}{by_hand}", frr_conf(world, loaded, node)));
         }
-        put("etc/frr/frr.conf", frr_conf(world, &sdn.running, node));
-        let version = node.sdn_version.unwrap_or(sdn.version);
-        put("etc/network/interfaces.d/sdn", interfaces_sdn(world, &sdn.running, &sdn.running, node, version));
+        put("etc/frr/frr.conf", frr_conf(world, loaded, node));
+        let version = node.sdn_version.unwrap_or(world.sdn.version);
+        put("etc/network/interfaces.d/sdn", interfaces_sdn(world, loaded, loaded, node, version));
     }
     out.extend(interface_settings(world));
     out

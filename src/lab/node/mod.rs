@@ -15,7 +15,7 @@ use std::net::Ipv4Addr;
 use ipnet::Ipv4Net;
 use serde::{Deserialize, Serialize};
 
-use super::sdn::{Kind, scalar, subnet_parts};
+use super::sdn::{Kind, Tree, scalar, subnet_parts};
 use super::state::World;
 
 /// A program run on the node.
@@ -120,28 +120,34 @@ struct Vrf {
     vnets: Vec<Vnet>,
 }
 
-/// The VRFs the applied configuration puts on the exit node, in the order of their tables.
+/// Zone → routing table of the VRFs that are on the exit node.
+pub(super) fn vrf_tables(world: &World) -> std::collections::BTreeMap<String, u32> {
+    vrfs(world).into_iter().map(|vrf| (vrf.zone, vrf.table)).collect()
+}
+
+/// The VRFs the loaded configuration puts on the exit node, in the order of their tables.
 fn vrfs(world: &World) -> Vec<Vrf> {
-    let tree = &world.sdn.running;
     let node = world.exit.node.as_str();
+    let tree = world.loaded(node);
     let listed = |zone: &str, option: &str, otherwise: bool| {
         tree.text(Kind::Zone, zone, option).map_or(otherwise, |list| list.split(',').any(|entry| entry == node))
     };
     let number = |text: Option<String>| text.and_then(|text| text.parse().ok()).unwrap_or(0);
     let evpn = tree.of(Kind::Zone).filter(|(_, o)| o.get("type").is_some_and(|kind| kind == "evpn"));
     evpn.filter(|(zone, _)| listed(zone, "nodes", true))
+        .map(|(zone, _)| zone)
         .zip(1001_u32..)
-        .map(|((zone, _), table)| Vrf {
+        .map(|(zone, place)| Vrf {
             zone: zone.clone(),
             vni: number(tree.text(Kind::Zone, zone, "vrf-vxlan")),
-            table,
+            table: world.exit.tables.get(zone).copied().unwrap_or(place),
             exit: listed(zone, "exitnodes", false),
             vnets: tree
                 .vnets_of(zone)
                 .map(|vnet| Vnet {
                     name: vnet.clone(),
                     tag: number(tree.text(Kind::Vnet, vnet, "tag")),
-                    subnets: subnets(world, vnet),
+                    subnets: subnets(tree, vnet),
                     present: !world.exit.missing_vnets.contains(vnet),
                 })
                 .collect(),
@@ -149,11 +155,8 @@ fn vrfs(world: &World) -> Vec<Vrf> {
         .collect()
 }
 
-fn subnets(world: &World, vnet: &str) -> Vec<Subnet> {
-    world
-        .sdn
-        .running
-        .subnets_of(vnet)
+fn subnets(tree: &Tree, vnet: &str) -> Vec<Subnet> {
+    tree.subnets_of(vnet)
         .filter_map(|(id, options)| {
             let (_, network, mask) = subnet_parts(id)?;
             Some(Subnet {

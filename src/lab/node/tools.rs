@@ -151,7 +151,7 @@ fn vtysh(world: &World, args: &[&str]) -> Output {
             "show bgp l2vpn evpn summary json" => out.push_str("{}\n"),
             "show running-config" => {
                 if let Some(node) = world.node(&world.exit.node) {
-                    out.push_str(&crate::lab::pve::frr_conf(world, &world.sdn.running, node));
+                    out.push_str(&crate::lab::pve::frr_conf(world, world.loaded(&node.name), node));
                 }
             }
             "show evpn vni json" => {

@@ -12,7 +12,7 @@ use crate::lab::state::World;
 /// What a request does to the perimeter.
 pub(in crate::lab) struct Op {
     /// The change.
-    pub(in crate::lab) change: Box<dyn Fn(&mut Perimeter) + Send>,
+    pub(in crate::lab) change: Box<dyn Fn(&mut Perimeter) + Send + Sync>,
     /// Whether the resolver starts anew.
     pub(in crate::lab) restarts: bool,
 }

@@ -12,7 +12,7 @@ use crate::lab::names::{Names, PLACEHOLDER, Rrset, TsigKey, Zone};
 use crate::lab::state::{World, mix};
 
 /// What a request does.
-pub(in crate::lab) type Op = Box<dyn Fn(&mut Names) + Send>;
+pub(in crate::lab) type Op = Box<dyn Fn(&mut Names) + Send + Sync>;
 
 /// Kinds of metadata that 4.7 takes, as far as they matter here; those with `X-` in front beside them.
 const KINDS: &[&str] = &[

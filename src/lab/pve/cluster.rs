@@ -136,7 +136,7 @@ fn guest_row(call: &Call<'_>, vmid: u32, guest: &Guest) -> Value {
     }
     let live = super::qemu::Live::of(call, vmid, guest);
     let mut row = object(json!({"type": "qemu", "id": id, "vmid": vmid, "node": node, "status": live.status,
-        "name": guest.text("name"), "template": i32::from(guest.template), "uptime": live.uptime, "cpu": live.cpu,
+        "name": super::qemu::shown_name(vmid, guest), "template": i32::from(guest.template), "uptime": live.uptime, "cpu": live.cpu,
         "maxcpu": live.cores, "mem": live.memory_used, "maxmem": live.memory, "memhost": live.memory_used, "disk": 0,
         "maxdisk": guest.disk, "netin": live.net_in, "netout": live.net_out, "diskread": live.disk_read,
         "diskwrite": live.disk_write}));
@@ -144,6 +144,9 @@ fn guest_row(call: &Call<'_>, vmid: u32, guest: &Guest) -> Value {
         if let Some(text) = guest.text(key) {
             insert(&mut row, key, json!(text));
         }
+    }
+    if let Some(pool) = &guest.pool {
+        insert(&mut row, "pool", json!(pool));
     }
     Value::Object(row)
 }

@@ -1,18 +1,28 @@
-//! The reading side of the Proxmox VE API: one pure function from a request to an answer (facts/proxmox.md §1–§10).
+//! The Proxmox VE API: one function from a request to an answer, and what it does (facts/proxmox.md §1–§10).
 
+mod apply;
+mod clone;
 mod cloudinit;
 mod cluster;
+mod form;
 mod generate;
+mod guests;
+mod jobs;
 mod nodes;
+mod objects;
+mod power;
 mod qemu;
 mod rights;
 mod sdn;
+mod settings;
 mod tasks;
 
 use serde_json::{Value, json};
 
+use super::acting::Act;
 use super::state::{Node, Role, World};
 
+pub use apply::NO_TOOLS;
 pub use generate::{frr_conf, interfaces_sdn};
 
 /// A request after HTTP has been taken off.
@@ -26,6 +36,8 @@ pub struct Request {
     pub query: Vec<(String, String)>,
     /// Value of the `Authorization` header.
     pub authorization: Option<String>,
+    /// Decoded parameters of the body in order.
+    pub form: Vec<(String, String)>,
     /// Whether a body came with it.
     pub has_body: bool,
 }
@@ -98,10 +110,17 @@ impl From<Value> for Reply {
 
 type Outcome = Result<Reply, Answer>;
 
+/// What a request that changes something answers, and what it does.
+type Done = Result<(Value, Act), Answer>;
+
 /// A checked request on its way to its handler.
 struct Call<'a> {
     world: &'a World,
     now: i64,
+    /// Milliseconds since the epoch.
+    now_ms: i64,
+    /// Token of the caller, `user@realm!name`.
+    user: &'a str,
     role: Role,
     query: &'a [(String, String)],
 }
@@ -166,32 +185,61 @@ impl Call<'_> {
     }
 }
 
-/// Answers a request at `now` (seconds since the epoch).
+/// Answers a request at `now` (milliseconds since the epoch), and says what it does, if anything.
 #[must_use]
-pub fn answer(world: &World, now: i64, request: &Request) -> Answer {
-    let role = match rights::authenticate(world, request.authorization.as_deref()) {
-        Ok(role) => role,
-        Err(reason) => return Answer::unauthorized(&reason),
-    };
+pub(super) fn act(world: &World, now: i64, request: &Request) -> (Answer, Option<Act>) {
+    match judge(world, now, request) {
+        Ok((answer, act)) => (answer, act),
+        Err(answer) => (answer, None),
+    }
+}
+
+fn judge(world: &World, now_ms: i64, request: &Request) -> Result<(Answer, Option<Act>), Answer> {
+    let (user, role) = rights::authenticate(world, request.authorization.as_deref())
+        .map_err(|reason| Answer::unauthorized(&reason))?;
     if request.method == "DELETE" && request.has_body {
         let text = "Unexpected content for method 'DELETE'";
-        return Answer { status: 501, reason: text.to_owned(), body: Body::Text(text.to_owned()) };
+        return Err(Answer { status: 501, reason: text.to_owned(), body: Body::Text(text.to_owned()) });
     }
     let decoded: Vec<String> =
         request.path.split('/').filter(|part| !part.is_empty()).map(crate::lab::http::percent_decode).collect();
     let path: Vec<&str> = decoded.iter().map(String::as_str).collect();
-    let call = Call { world, now, role, query: &request.query };
-    let outcome = match (request.method.as_str(), path.as_slice()) {
+    // What the query says counts for more than what the body says (§1).
+    let mut parameters = request.query.clone();
+    let named = |(key, _): &&(String, String)| request.query.iter().all(|(other, _)| other != key);
+    parameters.extend(request.form.iter().filter(named).cloned());
+    let call = Call { world, now: now_ms.div_euclid(1000), now_ms, user, role, query: &parameters };
+    let method = request.method.as_str();
+    let outcome = match (method, path.as_slice()) {
         ("POST", ["nodes", node, "qemu", vmid, "agent", "ping"]) => Some(qemu::agent_ping(&call, node, vmid)),
         ("GET", path) => route(&call, path),
         _ => None,
     };
-    match outcome {
-        None => Answer::error(501, &format!("Method '{} /{}' not implemented", request.method, path.join("/"))),
-        Some(Err(answer)) => answer,
-        Some(Ok(Reply::Data(data))) => ok(json!({"data": data})),
-        Some(Ok(Reply::Counted(data, total))) => ok(json!({"data": data, "total": total})),
+    if let Some(outcome) = outcome {
+        return outcome.map(|reply| match reply {
+            Reply::Data(data) => (ok(json!({"data": data})), None),
+            Reply::Counted(data, total) => (ok(json!({"data": data, "total": total})), None),
+        });
     }
+    match change(&call, method, &path) {
+        Some(done) => done.map(|(data, act)| (ok(json!({"data": data})), Some(act))),
+        None => Err(Answer::error(501, &format!("Method '{method} /{}' not implemented", path.join("/")))),
+    }
+}
+
+/// What changes something.
+fn change(call: &Call<'_>, method: &str, path: &[&str]) -> Option<Done> {
+    Some(match (method, path) {
+        ("POST", ["access", "ticket"]) => {
+            let text = "URI '/access/ticket' not available with API token, need proper ticket.\n";
+            Err(Answer::error(403, &format!("Permission check failed ({text})\n")))
+        }
+        ("POST" | "PUT" | "DELETE", ["cluster", "sdn", rest @ ..]) => return objects::route(call, method, rest),
+        ("POST" | "PUT" | "DELETE", ["nodes", node, "qemu", rest @ ..]) => {
+            return guests::route(call, method, node, rest);
+        }
+        _ => return None,
+    })
 }
 
 fn ok(body: Value) -> Answer {

@@ -75,7 +75,7 @@ fn network(call: &Call<'_>, name: &str) -> Outcome {
 /// VNets and fabrics as `?type=include_sdn` mixes them in: made by other code, so with other scalar types (§2).
 fn sdn_interfaces(world: &World, node: &Node) -> Vec<Value> {
     let mut rows = Vec::new();
-    for (vnet, options) in world.sdn.running.of(Kind::Vnet) {
+    for (vnet, options) in world.loaded(&node.name).of(Kind::Vnet) {
         let zone = options.get("zone").map(scalar).unwrap_or_default();
         if !zone_nodes(world, &zone).contains(&node.name.as_str()) {
             continue;
@@ -97,7 +97,7 @@ fn sdn_interfaces(world: &World, node: &Node) -> Vec<Value> {
 }
 
 /// The nodes a zone is for.
-fn zone_nodes<'a>(world: &'a World, zone: &str) -> Vec<&'a str> {
+pub(super) fn zone_nodes<'a>(world: &'a World, zone: &str) -> Vec<&'a str> {
     let listed = world.sdn.running.text(Kind::Zone, zone, "nodes");
     world
         .nodes
@@ -227,8 +227,7 @@ fn bridges(call: &Call<'_>, name: &str, zone: &str) -> Outcome {
     call.accept(&[])?;
     let rows: Vec<Value> = call
         .world
-        .sdn
-        .running
+        .loaded(name)
         .vnets_of(zone)
         .filter(|vnet| !call.world.exit.missing_vnets.contains(*vnet))
         .map(|vnet| {

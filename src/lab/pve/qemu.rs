@@ -81,11 +81,16 @@ fn find<'a>(call: &Call<'a>, name: &str, vmid: &str) -> Result<(u32, &'a Guest),
     }
 }
 
+/// The name in lists: a machine without one goes by its number.
+pub(super) fn shown_name(vmid: u32, guest: &Guest) -> String {
+    guest.text("name").unwrap_or_else(|| format!("VM {vmid}"))
+}
+
 /// What lists and `status/current` share.
 fn row(call: &Call<'_>, vmid: u32, guest: &Guest) -> Object {
     let live = Live::of(call, vmid, guest);
     let mut row =
-        object(json!({"vmid": vmid, "name": guest.text("name"), "status": live.status, "uptime": live.uptime,
+        object(json!({"vmid": vmid, "name": shown_name(vmid, guest), "status": live.status, "uptime": live.uptime,
         "cpu": live.cpu, "cpus": live.cores, "mem": live.memory_used, "maxmem": live.memory,
         "memhost": live.memory_used, "disk": 0, "maxdisk": guest.disk, "netin": live.net_in, "netout": live.net_out}));
     if live.running {
@@ -113,7 +118,7 @@ fn list(call: &Call<'_>, name: &str) -> Outcome {
     Ok(json!(rows).into())
 }
 
-fn digest(guest: &Guest) -> Value {
+pub(super) fn digest(guest: &Guest) -> Value {
     json!(digest_of(&serde_json::to_string(&(&guest.config, &guest.pending)).unwrap_or_default()))
 }
 

@@ -10,6 +10,31 @@ const AUDITOR: &[&str] =
 
 const NO_SDN: &[&str] = &["Datastore.Audit", "Pool.Audit", "Sys.Audit", "VM.Audit", "VM.GuestAgent.Audit"];
 
+const OPERATOR: &[&str] = &[
+    "Datastore.AllocateSpace",
+    "Datastore.AllocateTemplate",
+    "Datastore.Audit",
+    "Mapping.Audit",
+    "Pool.Audit",
+    "SDN.Allocate",
+    "SDN.Audit",
+    "SDN.Use",
+    "Sys.Audit",
+    "VM.Allocate",
+    "VM.Audit",
+    "VM.Clone",
+    "VM.Config.CPU",
+    "VM.Config.Cloudinit",
+    "VM.Config.Disk",
+    "VM.Config.HWType",
+    "VM.Config.Memory",
+    "VM.Config.Network",
+    "VM.Config.Options",
+    "VM.GuestAgent.Audit",
+    "VM.Migrate",
+    "VM.PowerMgmt",
+];
+
 const ADMINISTRATOR: &[&str] = &[
     "Datastore.Allocate",
     "Datastore.AllocateSpace",
@@ -67,6 +92,7 @@ fn privileges(role: Role) -> &'static [&'static str] {
     match role {
         Role::Administrator => ADMINISTRATOR,
         Role::Auditor => AUDITOR,
+        Role::Operator => OPERATOR,
         Role::NoSdn => NO_SDN,
         Role::Empty => &[],
     }
@@ -77,8 +103,8 @@ pub(super) fn holds(role: Role, privilege: &str) -> bool {
     privileges(role).contains(&privilege)
 }
 
-/// The role behind an `Authorization` header, else the reason phrase of the 401.
-pub(super) fn authenticate(world: &World, header: Option<&str>) -> Result<Role, String> {
+/// The token and its role behind an `Authorization` header, else the reason phrase of the 401.
+pub(super) fn authenticate<'a>(world: &World, header: Option<&'a str>) -> Result<(&'a str, Role), String> {
     let header = header.filter(|_| !world.api.credentials_lost);
     let Some(value) = header.and_then(|header| header.strip_prefix("PVEAPIToken=")) else {
         return Err("No ticket".to_owned());
@@ -90,7 +116,7 @@ pub(super) fn authenticate(world: &World, header: Option<&str>) -> Result<Role, 
         return Err(words.clone());
     }
     match world.tokens.get(id) {
-        Some(token) if world.api.tokens_known && token.secret == secret => Ok(token.role),
+        Some(token) if world.api.tokens_known && token.secret == secret => Ok((id, token.role)),
         _ => Err("Authentication failed!".to_owned()),
     }
 }
