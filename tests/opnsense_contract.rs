@@ -166,7 +166,7 @@ async fn forwards_are_written_as_recorded() {
     let fields = &contract["models"]["unbound.dot"]["fields"];
     let permit = Permit::grant("a-plan");
     let uuid = "09f297da-ca6c-493c-bfa4-1528c6fe8089";
-    let mut wanted = NewForward {
+    let wanted = NewForward {
         domain: "tdemo.mobile.deevnet.net".parse().unwrap(),
         server: [10, 20, 25, 21].into(),
         port: Some(5300),
@@ -218,8 +218,18 @@ async fn forwards_are_written_as_recorded() {
         let refused = recorded("unbound/settings/add_forward", "unbound.forward.add.invalid");
         refusals(&router, &wanted, &refused).await;
     }
-    wanted.domain = ".".parse().unwrap();
+}
+
+#[tokio::test]
+async fn a_forward_of_everything_is_not_sent() {
     let router = Router::of(&json!({})).await;
-    let error = router.client().add_forward(&permit, &wanted).await.unwrap_err();
+    let all = NewForward {
+        domain: ".".parse().unwrap(),
+        server: [10, 20, 25, 21].into(),
+        port: None,
+        enabled: true,
+        description: String::new(),
+    };
+    let error = router.client().add_forward(&Permit::grant("a-plan"), &all).await.unwrap_err();
     assert!(matches!(error, Error::BadForward(_)) && router.server.take_seen().is_empty(), "{error:?}");
 }
