@@ -139,7 +139,7 @@ enum Part {
     Guest(u32),
     Node(String),
     MissingVnet(String),
-    Stanza(String),
+    Vrf(String),
     Zone(String),
     Key(String),
     Forward(String),
@@ -172,8 +172,9 @@ fn changed(a: &World, b: &World) -> BTreeSet<Part> {
     let missing = a.exit.missing_vnets.symmetric_difference(&b.exit.missing_vnets);
     out.extend(missing.map(|vnet| Part::MissingVnet(vnet.clone())));
     for zone in a.exit.vrfs.keys().chain(b.exit.vrfs.keys()) {
-        if a.exit.vrf(zone).local != b.exit.vrf(zone).local {
-            out.insert(Part::Stanza(zone.clone()));
+        let of = |world: &World| (world.exit.vrf(zone).local, world.exit.vrf(zone).snat);
+        if of(a) != of(b) {
+            out.insert(Part::Vrf(zone.clone()));
         }
     }
     changed_names(a, b, &mut out);

@@ -18,6 +18,7 @@ use super::sdn::Kind;
 use super::state::World;
 
 pub use table::SPECS;
+pub use writing::shows_in_changes_alone;
 
 /// Every fault, in the order in which several are applied.
 pub fn specs() -> impl DoubleEndedIterator<Item = &'static Spec> {

@@ -17,6 +17,15 @@ use crate::lab::writing::{Reload, WrittenAnswer};
 /// Milliseconds that a late answer takes: longer than the API's own patience with a node (facts/proxmox.md §1).
 const LATE: u64 = 45_000;
 
+/// Those that leave something lying about, which who reads can see.
+const SEEN: &[&str] = &["sdn-lock-stale", "foreign-edits"];
+
+/// Whether a fault shows in nothing that can be read, only when something is changed.
+#[must_use]
+pub fn shows_in_changes_alone(id: &str) -> bool {
+    SPECS.iter().chain(super::writing_names::SPECS).any(|spec| spec.id == id) && !SEEN.contains(&id)
+}
+
 /// Faults that show when something is changed.
 pub(super) const SPECS: &[Spec] = &[
     Spec {
