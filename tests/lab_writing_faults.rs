@@ -82,6 +82,19 @@ async fn an_apply_that_fails_on_a_node_still_ends_with_ok() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_apply_repairs_what_a_reload_makes_anew() {
+    let site =
+        with(&["snat-missing@tdemo", "frr-local-not-merged@eds", "vnet-missing@radio", "snat-duplicate@sensors"]).await;
+    assert!(!site.on_node("iptables-save -c -t nat").contains("-s 10.20.129.0/24"));
+    site.send("PUT", "/cluster/sdn", &[]).await.data();
+    assert!(site.on_node("iptables-save -c -t nat").contains("-s 10.20.129.0/24"));
+    assert!(site.on_node("ip -j route show vrf vrf_eds").contains("10.20.50.1"));
+    assert!(site.on_node("ip -j link").contains("vxlan_radio0"));
+    assert_eq!(site.lab.faults(), ["snat-duplicate@sensors"], "a rule that is there twice stays so");
+    site.lab.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn without_quorum_or_with_a_busy_lock_nothing_is_changed() {
     let site = with(&["pve-no-quorum"]).await;
     let create = site.send("POST", "/cluster/sdn/controllers", &[("type", "bgp"), ("controller", "bgp1")]).await;

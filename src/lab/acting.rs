@@ -82,7 +82,8 @@ impl Shifting {
         while self.pace == Pace::Instant && self.next(now) {}
     }
 
-    fn perform(&mut self, deeds: &[Deed], now: i64) {
+    /// Does something at `now` (seconds since the epoch).
+    pub(super) fn perform(&mut self, deeds: &[Deed], now: i64) {
         let before = Arc::clone(&self.current);
         let mut wanted = World::clone(&before);
         let base = Arc::make_mut(&mut self.base);
@@ -138,7 +139,10 @@ enum Part {
     Guest(u32),
     Node(String),
     MissingVnet(String),
-    Stanza(String),
+    Vrf(String),
+    Zone(String),
+    Key(String),
+    Forward(String),
 }
 
 /// Parts that differ.
@@ -168,11 +172,28 @@ fn changed(a: &World, b: &World) -> BTreeSet<Part> {
     let missing = a.exit.missing_vnets.symmetric_difference(&b.exit.missing_vnets);
     out.extend(missing.map(|vnet| Part::MissingVnet(vnet.clone())));
     for zone in a.exit.vrfs.keys().chain(b.exit.vrfs.keys()) {
-        if a.exit.vrf(zone).local != b.exit.vrf(zone).local {
-            out.insert(Part::Stanza(zone.clone()));
+        let of = |world: &World| (world.exit.vrf(zone).local, world.exit.vrf(zone).snat);
+        if of(a) != of(b) {
+            out.insert(Part::Vrf(zone.clone()));
         }
     }
+    changed_names(a, b, &mut out);
     out
+}
+
+fn changed_names(a: &World, b: &World, out: &mut BTreeSet<Part>) {
+    let (one, other) = (&a.names, &b.names);
+    for zone in one.zones.keys().chain(other.zones.keys()).filter(|zone| one.zones.get(*zone) != other.zones.get(*zone))
+    {
+        out.insert(Part::Zone(zone.clone()));
+    }
+    for key in one.keys.keys().chain(other.keys.keys()).filter(|key| one.keys.get(*key) != other.keys.get(*key)) {
+        out.insert(Part::Key(key.clone()));
+    }
+    let (one, other) = (&a.perimeter.forwards, &b.perimeter.forwards);
+    for row in one.iter().filter(|row| !other.contains(row)).chain(other.iter().filter(|row| !one.contains(row))) {
+        out.insert(Part::Forward(row.uuid.clone()));
+    }
 }
 
 impl Shared {

@@ -12,7 +12,7 @@ use super::{Answer, Call, Done};
 use crate::lab::acting::Act;
 use crate::lab::node::vrf_tables;
 use crate::lab::sdn::{Kind, Tree};
-use crate::lab::state::{LocalStanza, World};
+use crate::lab::state::{LocalStanza, SnatState, World};
 use crate::lab::writing::Reload;
 
 /// What a reload says on a node that lacks FRR's tools.
@@ -189,6 +189,10 @@ fn realised(world: &mut World, name: &str) {
             LocalStanza::Unkept => LocalStanza::Contested,
             other => other,
         };
+        // `ifreload` takes each rule away and adds it anew: a missing one is back, one of an old address is right.
+        if matches!(vrf.snat, SnatState::Missing | SnatState::Stale(_)) {
+            vrf.snat = SnatState::Right;
+        }
     }
 }
 
