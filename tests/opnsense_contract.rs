@@ -16,8 +16,9 @@ mod opnsense_common;
 
 use std::collections::BTreeSet;
 
-use deevnet_console::backends::opnsense::Version;
-use deevnet_console::backends::opnsense::endpoints::{ALL, Endpoint};
+use deevnet_console::backends::opnsense::endpoints::{ALL, Endpoint, WRITES};
+use deevnet_console::backends::opnsense::{Error, NewForward, Version};
+use deevnet_console::backends::permit::Permit;
 use loopback::Seen;
 use opnsense_common::{Router, contracts, everything};
 use serde_json::{Value, json};
@@ -141,4 +142,94 @@ async fn what_is_sent_is_in_the_contract() {
     ]
     .into();
     assert!(outside.is_subset(&known), "{outside:?}");
+}
+
+/// A refusal with its reasons, and a forward over TLS, which is not turned into a plain one.
+async fn refusals(router: &Router, wanted: &NewForward, refused: &Value) {
+    let (client, permit) = (router.client(), Permit::grant("a-plan"));
+    router.set("POST unbound/settings/add_forward", opnsense_common::json(refused));
+    let error = client.add_forward(&permit, wanted).await.unwrap_err();
+    assert!(matches!(&error, Error::Failed { validations } if validations.contains_key("dot.server")), "{error:?}");
+    let row = json!({"uuid": "d", "enabled": "1", "type": "dot", "domain": "x", "server": "10.0.0.1"});
+    let rows = json!({"total": 1, "rowCount": 1, "current": 1, "rows": [row]});
+    router.set("POST unbound/settings/search_dot", opnsense_common::json(&rows));
+    let error = client.set_forward(&permit, "d", wanted).await.unwrap_err();
+    assert!(matches!(error, Error::OtherKind { .. }), "{error:?}");
+}
+
+/// What is asked of a router whose answers are the recorded ones.
+#[tokio::test]
+async fn forwards_are_written_as_recorded() {
+    let Some(dir) = contracts("forwards_are_written_as_recorded") else { return };
+    let text = std::fs::read_to_string(dir.join("opnsense-api.json")).unwrap();
+    let contract: Value = serde_json::from_str(&text).unwrap();
+    let fields = &contract["models"]["unbound.dot"]["fields"];
+    let permit = Permit::grant("a-plan");
+    let uuid = "09f297da-ca6c-493c-bfa4-1528c6fe8089";
+    let wanted = NewForward {
+        domain: "tdemo.mobile.deevnet.net".parse().unwrap(),
+        server: [10, 20, 25, 21].into(),
+        port: Some(5300),
+        enabled: true,
+        description: "tenant tdemo".to_owned(),
+    };
+    for version in VERSIONS {
+        let recorded = |path: &str, id: &str| {
+            let entry = entry(&contract, "POST", path).unwrap_or_else(|| panic!("{path}"));
+            assert_eq!(entry["status_by_version"][version], 200, "{version} {path}");
+            let opens: Vec<_> = ids(&entry["acl_privileges"], version).into_iter().collect();
+            assert_eq!(opens, ["page-services-unbound"]);
+            entry["examples"].as_array().unwrap().iter().find(|e| e["id"] == id).unwrap()["response"].clone()
+        };
+        let rows = json!({"total": 1, "rowCount": 1, "current": 1, "rows": [{"uuid": uuid, "enabled": "1",
+            "type": "forward", "domain": "tdemo.mobile.deevnet.net", "server": "10.20.25.53", "port": "5300"}]});
+        let empty = json!({"total": 0, "rowCount": 0, "current": 1, "rows": []});
+        let mut answers =
+            json!({"POST unbound/settings/search_forward": rows, "POST unbound/settings/search_dot": empty});
+        for (endpoint, id) in WRITES.iter().zip([
+            "unbound.forward.add",
+            "unbound.forward.set",
+            "unbound.forward.toggle",
+            "unbound.forward.del",
+            "unbound.reconfigure",
+        ]) {
+            let path = endpoint.path.replace("{uuid}", uuid).replace("{enabled}", "0");
+            answers[format!("POST {path}")] = recorded(endpoint.path, id);
+        }
+        let router = Router::of(&answers).await;
+        let client = router.client();
+        assert_eq!(client.add_forward(&permit, &wanted).await.unwrap(), uuid);
+        client.set_forward(&permit, uuid, &wanted).await.unwrap();
+        assert!(client.toggle_forward(&permit, uuid, false).await.unwrap());
+        client.delete_forward(&permit, uuid).await.unwrap();
+        client.reconfigure_resolver(&permit).await.unwrap();
+        let seen = router.server.take_seen();
+        let written: Vec<_> = seen.iter().filter(|seen| !seen.path.contains("search_")).collect();
+        assert_eq!(written.len(), WRITES.len(), "{version}");
+        for seen in written {
+            let body = body(seen);
+            for (key, value) in body["dot"].as_object().into_iter().flatten() {
+                let since = &fields[key]["versions"];
+                let known = since.is_string() || since.as_array().is_some_and(|all| all.iter().any(|v| v == version));
+                assert!(known && value.is_string(), "{version} {key}: {value}");
+            }
+            assert!(body.as_object().unwrap().keys().all(|key| key == "dot"), "{body}");
+        }
+        let refused = recorded("unbound/settings/add_forward", "unbound.forward.add.invalid");
+        refusals(&router, &wanted, &refused).await;
+    }
+}
+
+#[tokio::test]
+async fn a_forward_of_everything_is_not_sent() {
+    let router = Router::of(&json!({})).await;
+    let all = NewForward {
+        domain: ".".parse().unwrap(),
+        server: [10, 20, 25, 21].into(),
+        port: None,
+        enabled: true,
+        description: String::new(),
+    };
+    let error = router.client().add_forward(&Permit::grant("a-plan"), &all).await.unwrap_err();
+    assert!(matches!(error, Error::BadForward(_)) && router.server.take_seen().is_empty(), "{error:?}");
 }

@@ -17,6 +17,8 @@ mod powerdns_common;
 mod dns;
 #[path = "powerdns_lab/http.rs"]
 mod http;
+#[path = "powerdns_lab/write.rs"]
+mod write;
 
 use std::path::PathBuf;
 

@@ -82,7 +82,8 @@ impl Shifting {
         while self.pace == Pace::Instant && self.next(now) {}
     }
 
-    fn perform(&mut self, deeds: &[Deed], now: i64) {
+    /// Does something at `now` (seconds since the epoch).
+    pub(super) fn perform(&mut self, deeds: &[Deed], now: i64) {
         let before = Arc::clone(&self.current);
         let mut wanted = World::clone(&before);
         let base = Arc::make_mut(&mut self.base);
@@ -139,6 +140,9 @@ enum Part {
     Node(String),
     MissingVnet(String),
     Vrf(String),
+    Zone(String),
+    Key(String),
+    Forward(String),
 }
 
 /// Parts that differ.
@@ -173,7 +177,23 @@ fn changed(a: &World, b: &World) -> BTreeSet<Part> {
             out.insert(Part::Vrf(zone.clone()));
         }
     }
+    changed_names(a, b, &mut out);
     out
+}
+
+fn changed_names(a: &World, b: &World, out: &mut BTreeSet<Part>) {
+    let (one, other) = (&a.names, &b.names);
+    for zone in one.zones.keys().chain(other.zones.keys()).filter(|zone| one.zones.get(*zone) != other.zones.get(*zone))
+    {
+        out.insert(Part::Zone(zone.clone()));
+    }
+    for key in one.keys.keys().chain(other.keys.keys()).filter(|key| one.keys.get(*key) != other.keys.get(*key)) {
+        out.insert(Part::Key(key.clone()));
+    }
+    let (one, other) = (&a.perimeter.forwards, &b.perimeter.forwards);
+    for row in one.iter().filter(|row| !other.contains(row)).chain(other.iter().filter(|row| !one.contains(row))) {
+        out.insert(Part::Forward(row.uuid.clone()));
+    }
 }
 
 impl Shared {

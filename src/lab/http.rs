@@ -25,7 +25,7 @@ use tokio_rustls::TlsAcceptor;
 use super::pve::{self, Body};
 use super::state::{ApiHealth, World};
 use super::writing::WrittenAnswer;
-use super::{Shared, boot, moment, opnsense, pdns, registry};
+use super::{Shared, boot, moment, registry};
 
 /// An idle connection lives this long.
 const IDLE: Duration = Duration::from_secs(5);
@@ -263,8 +263,11 @@ async fn respond(api: Api, shared: &Shared, request: HttpRequest<Incoming>) -> O
     let now = shared.now();
     let answer = match api {
         Api::Proxmox => proxmox(shared, &parts, &body).await?,
-        Api::PowerDns => pdns::answer(&world, now, &call(parts, body)),
-        Api::Opnsense => opnsense::answer(&world, now, &call(parts, body)),
+        Api::PowerDns => {
+            let (answer, way) = shared.powerdns(&call(parts, body));
+            on_its_way(way, answer).await?
+        }
+        Api::Opnsense => shared.perimeter(&call(parts, body)),
         Api::Bootstrap => boot::answer(&world, now, &call(parts, body)),
         Api::Registry => registry::answer(&world, now, &call(parts, body)),
     };
@@ -318,16 +321,24 @@ async fn proxmox(shared: &Shared, parts: &Parts, body: &[u8]) -> Option<Answer> 
     let way = shared.world().writing.answer;
     let mut answer = Answer::from(shared.proxmox(&request));
     if parts.method != "GET" && answer.status == 200 {
-        match way {
-            WrittenAnswer::Given => {}
-            WrittenAnswer::Lost => return None,
-            WrittenAnswer::Late(ms) => pause(ms).await,
-            WrittenAnswer::Instead(status, reason) => {
-                answer = Answer { reason: Some(reason.to_owned()), ..Answer::new(status, Payload::Empty) };
-            }
-        }
+        answer = on_its_way(way, answer).await?;
     }
     Some(if answer.status >= 400 { closed(answer) } else { answer })
+}
+
+/// What comes of the answer to a change that was made; `None` where it is lost.
+async fn on_its_way(way: WrittenAnswer, answer: Answer) -> Option<Answer> {
+    match way {
+        WrittenAnswer::Given => Some(answer),
+        WrittenAnswer::Lost => None,
+        WrittenAnswer::Late(ms) => {
+            pause(ms).await;
+            Some(answer)
+        }
+        WrittenAnswer::Instead(status, reason) => {
+            Some(Answer { reason: Some(reason.to_owned()), ..Answer::new(status, Payload::Empty) })
+        }
+    }
 }
 
 async fn pause(milliseconds: u64) {

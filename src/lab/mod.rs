@@ -28,6 +28,7 @@ pub mod state;
 pub mod tool;
 mod trust;
 pub mod writing;
+mod written;
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -41,7 +42,7 @@ use tokio::task::JoinHandle;
 
 use acting::Agenda;
 pub use acting::Pace;
-use dns::{Change, Role};
+use dns::Role;
 use faults::{Fault, FaultError};
 use http::Api;
 use node::files::Files;
@@ -233,14 +234,6 @@ impl Shared {
         let mut state = self.state();
         state.settle(now);
         (state.epoch, Arc::clone(&state.current))
-    }
-
-    /// Makes the change of a dynamic update under the faults that are on. What servers keep, they keep.
-    fn updated(&self, change: Change) {
-        let mut state = self.state();
-        change.apply(&mut Arc::make_mut(&mut state.base).names, self.now());
-        // The faults that are on had a target before, and an update takes none away.
-        let _ = state.refresh();
     }
 }
 

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::moment;
 use super::sdn::Kind;
 use super::state::{ApiHealth, World, mix};
+use super::writing::WrittenAnswer;
 
 /// Host that is named in apex NS and SOA.
 pub const NAMESERVER: &str = "dv02idn001v01.mobile.deevnet.net.";
@@ -54,6 +55,10 @@ pub struct Zone {
     pub metadata: BTreeMap<String, Vec<String>>,
     /// Free text of the owner.
     pub account: String,
+    /// Whether it is a copy of one elsewhere, from nowhere: it has what it was given, and takes no update.
+    pub copy: bool,
+    /// How the API moves its serial; `None` = `DEFAULT`.
+    pub soa_edit_api: Option<String>,
     /// Whether DNS serves it; a zone put straight into the database is not, for a while.
     pub unserved: bool,
 }
@@ -78,9 +83,36 @@ impl Zone {
         soa.split(' ').nth(2).and_then(|serial| serial.parse().ok()).unwrap_or(0)
     }
 
+    /// How the API moves its serial, e.g. `INCREASE`.
+    #[must_use]
+    pub fn edit_by_api(&self) -> &str {
+        self.soa_edit_api.as_deref().unwrap_or("DEFAULT")
+    }
+
+    /// Moves the serial as a change over the API does.
+    pub fn bump_by_api(&mut self, origin: &str, now: i64) {
+        match self.edit_by_api() {
+            "INCREASE" => self.step(origin, 0),
+            "" => {}
+            _ => self.bump(origin, now),
+        }
+    }
+
+    /// Moves the serial as an update does.
+    pub fn bump_by_update(&mut self, origin: &str, now: i64) {
+        match self.metadata.get("SOA-EDIT-DNSUPDATE").and_then(|values| values.first()).map(String::as_str) {
+            Some("INCREASE") => self.step(origin, 0),
+            _ => self.bump(origin, now),
+        }
+    }
+
     /// Moves the serial as PowerDNS does by default: to the first of the day of `now`, or by one where it is beyond that.
     pub fn bump(&mut self, origin: &str, now: i64) {
-        let first = moment(now).strftime("%Y%m%d01").to_string().parse().unwrap_or(0);
+        self.step(origin, moment(now).strftime("%Y%m%d01").to_string().parse().unwrap_or(0));
+    }
+
+    /// The serial one up, or `first` where that is higher.
+    fn step(&mut self, origin: &str, first: u32) {
         let Some(set) = self.rrsets.get_mut(&(origin.to_owned(), "SOA".to_owned())) else { return };
         for (content, _) in &mut set.records {
             let mut parts: Vec<String> = content.split(' ').map(str::to_owned).collect();
@@ -125,6 +157,23 @@ pub struct Names {
     pub recursor: bool,
     /// Whether the DNS server answers.
     pub up: bool,
+    /// What goes wrong when something is changed.
+    pub writing: NamesWriting,
+}
+
+/// What goes wrong when something is changed at PowerDNS.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct NamesWriting {
+    /// What becomes of the API's answer to a change that was made.
+    pub answer: WrittenAnswer,
+    /// The answer to a dynamic update that was made does not come.
+    pub update_lost: bool,
+    /// Every change over the API is refused with 422.
+    pub refused: bool,
+    /// Somebody else writes every set right after the API did.
+    pub rival: bool,
+    /// Changes do not move the serial.
+    pub serial_stuck: bool,
 }
 
 impl std::fmt::Debug for Names {
@@ -250,6 +299,7 @@ pub(super) fn build(world: &World, now: i64) -> Names {
         api_denied: false,
         recursor: false,
         up: true,
+        writing: NamesWriting::default(),
     }
 }
 

@@ -1,4 +1,6 @@
-//! The reading side of the PowerDNS API, 4.9 (facts/dns.md §1–§4): one pure function from a request to an answer.
+//! The PowerDNS API, 4.9 (facts/dns.md §1–§4): pure functions from a request to an answer, and to what it changes.
+
+mod write;
 
 use base64::Engine as _;
 use serde_json::{Value, json};
@@ -7,6 +9,8 @@ use super::http::{Answer, Call, Payload};
 use super::names::{Names, Rrset, TsigKey, Zone};
 use super::state::World;
 
+pub(super) use write::Op;
+
 /// Path of the one server.
 const SERVER: &str = "/api/v1/servers/localhost";
 /// Version it says it is.
@@ -14,27 +18,42 @@ const VERSION: &str = "4.9.17";
 /// Metadata that the zone object holds instead.
 const HIDDEN: &[&str] = &["API-RECTIFY", "SOA-EDIT-API"];
 
-/// Answers a request.
+/// Answers a request that reads.
 pub(super) fn answer(world: &World, now: i64, call: &Call) -> Answer {
+    let rest = match admitted(world, call) {
+        Ok(rest) => rest,
+        Err(refusal) => return *refusal,
+    };
+    let parts: Vec<&str> = rest.trim_start_matches('/').split('/').collect();
+    match parts.as_slice() {
+        [""] if rest.is_empty() => Answer::json(json!([server(&world.names)])),
+        ["localhost"] => Answer::json(server(&world.names)),
+        ["localhost", rest @ ..] => inside(world, now, call, rest),
+        _ => failed(call, 404, "Not Found"),
+    }
+}
+
+/// Answers a request that changes something, and says what it does.
+pub(super) fn write(world: &World, now: i64, call: &Call) -> (Answer, Option<Op>) {
+    let rest = match admitted(world, call) {
+        Ok(rest) => rest,
+        Err(refusal) => return (*refusal, None),
+    };
+    let parts: Vec<&str> = rest.trim_start_matches('/').split('/').collect();
+    write::judge(world, now, call, &parts).unwrap_or_else(|| (failed(call, 405, "Method Not Allowed"), None))
+}
+
+/// The path below the list of servers, decoded, of whoever has the key.
+fn admitted(world: &World, call: &Call) -> Result<String, Box<Answer>> {
     let names = &world.names;
     let known = names.api.tokens_known && call.header("x-api-key") == Some(names.api_key.as_str());
     if !known {
         let mut answer = Answer::new(401, unauthorized(call.header("accept")));
         answer.headers.push(("www-authenticate", "X-API-Key realm=\"PowerDNS\"".to_owned()));
-        return answer;
+        return Err(answer.into());
     }
-    let Some(rest) = call.path.strip_prefix("/api/v1/servers") else { return failed(call, 404, "Not Found") };
-    let rest = super::http::percent_decode(rest);
-    let parts: Vec<&str> = rest.trim_start_matches('/').split('/').collect();
-    if call.method != "GET" {
-        return unwritten(names, call, &parts);
-    }
-    match parts.as_slice() {
-        [""] if rest.is_empty() => Answer::json(json!([server(names)])),
-        ["localhost"] => Answer::json(server(names)),
-        ["localhost", rest @ ..] => inside(world, now, call, rest),
-        _ => failed(call, 404, "Not Found"),
-    }
+    let rest = call.path.strip_prefix("/api/v1/servers").ok_or_else(|| Box::new(failed(call, 404, "Not Found")))?;
+    Ok(super::http::percent_decode(rest))
 }
 
 fn unauthorized(accept: Option<&str>) -> Payload {
@@ -101,20 +120,6 @@ fn zones(names: &Names, call: &Call) -> Answer {
     Answer::json(rows.map(|(origin, zone)| row(origin, zone, full)).collect())
 }
 
-/// What is answered to a change, none of which is made.
-fn unwritten(names: &Names, call: &Call, parts: &[&str]) -> Answer {
-    let (code, reason) = match (parts, call.method.as_str()) {
-        (["localhost", "zones", id, ..], "PATCH" | "PUT" | "DELETE") if zone(names, id).is_none() => (404, "Not Found"),
-        (["localhost", "zones"], "POST") | (["localhost", "zones", _], "PATCH" | "PUT")
-            if serde_json::from_slice::<Value>(&call.body).is_err() =>
-        {
-            (400, "Bad Request")
-        }
-        _ => (405, "Method Not Allowed"),
-    };
-    failed(call, code, reason)
-}
-
 /// The zone of an id, whose dot may be missing.
 fn zone<'a>(names: &'a Names, id: &str) -> Option<(&'a String, &'a Zone)> {
     let dotted = if id.ends_with('.') { id.to_lowercase() } else { format!("{}.", id.to_lowercase()) };
@@ -124,7 +129,7 @@ fn zone<'a>(names: &'a Names, id: &str) -> Option<(&'a String, &'a Zone)> {
 /// A zone as the list shows it.
 fn row(origin: &str, zone: &Zone, full: bool) -> Value {
     let serial = zone.serial(origin);
-    let mut row = json!({"account": zone.account, "catalog": "", "id": origin, "kind": "Native", "last_check": 0,
+    let mut row = json!({"account": zone.account, "catalog": "", "id": origin, "kind": if zone.copy { "Slave" } else { "Native" }, "last_check": 0,
         "masters": [], "name": origin, "notified_serial": 0, "serial": serial,
         "url": format!("{SERVER}/zones/{origin}")});
     if full && let Value::Object(row) = &mut row {
@@ -138,7 +143,7 @@ fn whole(origin: &str, zone: &Zone, call: &Call) -> Value {
     let mut value = row(origin, zone, true);
     let Value::Object(object) = &mut value else { return value };
     let more = json!({"api_rectify": false, "master_tsig_key_ids": [], "nsec3narrow": false, "nsec3param": "",
-        "slave_tsig_key_ids": [], "soa_edit": "", "soa_edit_api": "DEFAULT"});
+        "slave_tsig_key_ids": [], "soa_edit": "", "soa_edit_api": zone.edit_by_api()});
     if let Value::Object(more) = more {
         object.extend(more);
     }
@@ -163,13 +168,13 @@ fn rrset(owner: &str, kind: &str, set: &Rrset) -> Value {
 }
 
 fn metadata(zone: &Zone) -> Value {
-    let mut rows: Vec<Value> = zone
-        .metadata
-        .iter()
-        .map(|(kind, values)| json!({"kind": kind, "metadata": values, "type": "Metadata"}))
-        .collect();
-    rows.push(json!({"kind": "SOA-EDIT-API", "metadata": ["DEFAULT"], "type": "Metadata"}));
+    let mut rows: Vec<Value> = zone.metadata.iter().map(|(kind, values)| held_metadata(kind, values)).collect();
+    rows.push(held_metadata("SOA-EDIT-API", &[zone.edit_by_api().to_owned()]));
     Value::Array(rows)
+}
+
+fn held_metadata(kind: &str, values: &[String]) -> Value {
+    json!({"kind": kind, "metadata": values, "type": "Metadata"})
 }
 
 fn one_metadata(call: &Call, zone: &Zone, kind: &str) -> Answer {
@@ -177,7 +182,7 @@ fn one_metadata(call: &Call, zone: &Zone, kind: &str) -> Answer {
         return failed(call, 422, &format!("Unsupported metadata kind '{kind}'"));
     }
     let values = zone.metadata.get(kind).cloned().unwrap_or_default();
-    Answer::json(json!({"kind": kind, "metadata": values, "type": "Metadata"}))
+    Answer::json(held_metadata(kind, &values))
 }
 
 /// A key; the list leaves the secret out, the single key has it.

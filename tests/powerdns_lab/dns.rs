@@ -124,6 +124,45 @@ fn probes(zone: &str) -> Message {
     message
 }
 
+const ABSENT: DNSClass = DNSClass::NONE;
+
+/// Adds `name`, which must not be there.
+fn creates(name: &str, last: u8) -> Message {
+    let mut message = update(ZONE);
+    let mut absent = Record::update0(Name::from_str(name).unwrap(), 0, RecordType::A);
+    absent.dns_class = ABSENT;
+    message.answers.push(absent);
+    message.authorities.push(address(name, last));
+    message
+}
+
+/// One address in place of exactly another.
+fn swaps(name: &str, old: u8, new: u8) -> Message {
+    let mut message = removes(ZONE, name);
+    let mut held = address(name, old);
+    held.ttl = 0;
+    message.answers.push(held);
+    message.authorities.push(address(name, new));
+    message
+}
+
+/// Takes one address out of its set.
+fn takes(name: &str, last: u8) -> Message {
+    let mut message = update(ZONE);
+    let mut record = address(name, last);
+    (record.ttl, record.dns_class) = (0, ABSENT);
+    message.authorities.push(record);
+    message
+}
+
+/// An alias beside what is there.
+fn aliases(name: &str) -> Message {
+    let mut message = update(ZONE);
+    let target = hickory_proto::rr::rdata::CNAME(Name::from_str("x.example.").unwrap());
+    message.authorities.push(Record::from_rdata(Name::from_str(name).unwrap(), 60, RData::CNAME(target)));
+    message
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn the_dns_port_answers_as_a_real_server_does() {
     let Some((lab, real)) = twins("the_dns_port_answers_as_a_real_server_does").await else { return };
@@ -174,7 +213,7 @@ async fn updates_are_taken_and_refused_as_a_real_server_does() {
     let soa = query(ZONE, RecordType::SOA, false);
     let mut out_of_zone = adds(ZONE, "x.eds.mobile.deevnet.net.");
     out_of_zone.authorities.truncate(1);
-    let cases: [(&str, Message, Option<&TSigner>); 20] = [
+    let cases: [(&str, Message, Option<&TSigner>); 29] = [
         ("SOA signed by a good key", soa.clone(), Some(&own)),
         ("SOA signed by another tenant", soa.clone(), Some(&other)),
         ("SOA with a wrong secret", soa.clone(), Some(&wrong)),
@@ -194,6 +233,15 @@ async fn updates_are_taken_and_refused_as_a_real_server_does() {
         ("name outside the zone", out_of_zone, Some(&own)),
         ("remove", removes(ZONE, "new.tdemo.mobile.deevnet.net."), Some(&own)),
         ("what was removed", query("new.tdemo.mobile.deevnet.net.", RecordType::A, false), None),
+        ("create", creates("atomic.tdemo.mobile.deevnet.net.", 77), Some(&own)),
+        ("create again", creates("atomic.tdemo.mobile.deevnet.net.", 77), Some(&own)),
+        ("swap", swaps("atomic.tdemo.mobile.deevnet.net.", 77, 78), Some(&own)),
+        ("swap again", swaps("atomic.tdemo.mobile.deevnet.net.", 77, 79), Some(&own)),
+        ("what was swapped", query("atomic.tdemo.mobile.deevnet.net.", RecordType::A, false), None),
+        ("take one that is not there", takes("atomic.tdemo.mobile.deevnet.net.", 1), Some(&own)),
+        ("take the last one", takes("atomic.tdemo.mobile.deevnet.net.", 78), Some(&own)),
+        ("what was taken", query("atomic.tdemo.mobile.deevnet.net.", RecordType::A, false), None),
+        ("an alias at the apex", aliases(ZONE), Some(&own)),
         ("serial at the end", soa.clone(), None),
     ];
     let mut steps = Vec::new();

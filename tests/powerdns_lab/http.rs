@@ -14,9 +14,9 @@ const KNOWN: &[(&str, &str, &str)] = &[
 ];
 
 /// A request: method, path below `/api/v1`, key, `Accept`, body.
-type Step = (&'static str, &'static str, Option<&'static str>, &'static str, &'static str);
+pub type Step = (&'static str, &'static str, Option<&'static str>, &'static str, &'static str);
 
-const JSON: &str = "application/json";
+pub const JSON: &str = "application/json";
 
 const STEPS: &[Step] = &[
     ("GET", "/servers", Some(KEY), JSON, ""),
@@ -67,7 +67,7 @@ const STEPS: &[Step] = &[
     ("PATCH", "/servers/localhost/zones/nobody.example.", Some(KEY), JSON, "{\"rrsets\":[]}"),
 ];
 
-struct Heard {
+pub struct Heard {
     status: u16,
     kind: Option<String>,
     challenge: Option<String>,
@@ -75,7 +75,7 @@ struct Heard {
     body: String,
 }
 
-async fn send(http: &reqwest::Client, origin: &str, step: &Step) -> Heard {
+pub async fn send(http: &reqwest::Client, origin: &str, step: &Step) -> Heard {
     let (method, path, key, accept, body) = *step;
     let mut request = http.request(method.parse().unwrap(), format!("{origin}/api/v1{path}")).header("Accept", accept);
     if let Some(key) = key {
@@ -138,7 +138,7 @@ fn arrays(path: &str, lab: &[Value], real: &[Value], out: &mut Vec<String>) {
     }
 }
 
-fn differences(lab: &Heard, real: &Heard) -> Vec<String> {
+pub fn differences(lab: &Heard, real: &Heard) -> Vec<String> {
     let mut out = Vec::new();
     let mut differ = |what: &str, a: &str, b: &str| {
         if a != b {

@@ -159,7 +159,7 @@ pub async fn ask_signed(query: &SignedQuery<'_>, clock: Clock<'_>) -> Result<Sig
     let local = |why: String| Failure::Local { what: "the message cannot be written", why };
     let (message, question) = message(query).map_err(local)?;
     let signed_at = clock();
-    let (encoded, mac) = sign(message, question, query, signed_at).map_err(local)?;
+    let (encoded, mac) = sign(message, question, query.key, query.fudge, signed_at).map_err(local)?;
     let server = query.server;
     let silence = |_| Failure::TimedOut { server, tries: 1, each: query.wait, strays: Strays::default() };
     let exchanged = timeout(query.wait, exchange(server, &encoded.bytes)).await;
@@ -200,17 +200,18 @@ fn message(query: &SignedQuery<'_>) -> Result<(Message, WireQuery), String> {
 }
 
 /// The bytes to send, and the MAC that the answer's signature covers.
-fn sign(
+pub(super) fn sign(
     mut message: Message,
     question: WireQuery,
-    query: &SignedQuery<'_>,
+    key: Option<&UpdateKey>,
+    fudge: u16,
     now: Timestamp,
 ) -> Result<(Encoded, Vec<u8>), String> {
     let id = message.metadata.id;
     let mut mac = Vec::new();
-    if let Some(key) = query.key {
+    if let Some(key) = key {
         let time = u64::try_from(now.as_second()).map_err(|e| e.to_string())?;
-        let stub = TSIG::new(key.algorithm.clone(), time, query.fudge, Vec::new(), id, None, Vec::new());
+        let stub = TSIG::new(key.algorithm.clone(), time, fudge, Vec::new(), id, None, Vec::new());
         let covered = message_tbs(&message, &stub, &key.name).map_err(|e| e.to_string())?;
         mac = key.algorithm.mac_data(&key.secret, &covered).map_err(|e| e.to_string())?;
         message.set_signature(Box::new(make_tsig_record(key.name.clone(), stub.set_mac(mac.clone()))));
@@ -219,7 +220,8 @@ fn sign(
     Ok((Encoded::of(id, bytes, question), mac))
 }
 
-fn signature(message: &Message, bytes: &[u8], key: Option<&UpdateKey>, mac: &[u8]) -> Signature {
+/// What `mac`'s message was answered with.
+pub(super) fn signature(message: &Message, bytes: &[u8], key: Option<&UpdateKey>, mac: &[u8]) -> Signature {
     let (Some(record), Some(key)) = (message.signature(), key) else { return Signature::None };
     let error = record.data.error.as_ref().map(code);
     // Servers that follow RFC 8945 say BADKEY and BADSIG without a MAC, and BADTIME with one.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use hyper::body::Bytes;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::header::{ACCEPT, CONTENT_TYPE, DATE, HeaderName, HeaderValue, LOCATION};
 use reqwest::{Method, Url};
@@ -252,7 +253,9 @@ impl HttpClient {
             builder = builder.header(name, value);
         }
         if let Some(Body { media, text }) = body {
-            builder = builder.header(CONTENT_TYPE, media).body(text.to_owned());
+            // A body may hold a secret: its bytes are wiped once they are sent.
+            let bytes = Zeroizing::new(text.as_bytes().to_vec());
+            builder = builder.header(CONTENT_TYPE, media).body(Bytes::from_owner(bytes));
         }
         let limit = self.limits.connect.min(self.limits.total);
         let mut answer = builder.send().await.map_err(|e| classify(&e, limit, false))?;

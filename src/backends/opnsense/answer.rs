@@ -131,12 +131,16 @@ pub enum Ack {
 /// # Errors
 /// As [`value_of`]; [`Error::Absent`] for `not found`; [`Error::Unreadable`] for an answer that acknowledges nothing.
 pub fn acknowledgement(asked: Asked<'_>, answer: &Response) -> Result<Ack, Error> {
-    let value = value_of(asked, answer)?;
+    acknowledged(asked, &value_of(asked, answer)?)
+}
+
+/// [`acknowledgement`] of an answer that was read already.
+pub(super) fn acknowledged(asked: Asked<'_>, value: &Value) -> Result<Ack, Error> {
     let unreadable = |why: &str| Error::Unreadable {
         endpoint: asked.endpoint.to_owned(),
         fault: super::wire::Unreadable { at: "result".to_owned(), why: why.to_owned() },
     };
-    let Value::Object(map) = &value else { return Err(unreadable("expected an object")) };
+    let Value::Object(map) = value else { return Err(unreadable("expected an object")) };
     let word = map.get("result").or_else(|| map.get("status"));
     // Nothing at all: the backend did not answer in time, or there was nothing to do. Two line feeds are success
     // (facts §5), so nothing may be trimmed before this.

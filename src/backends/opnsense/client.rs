@@ -13,12 +13,13 @@ use tokio::sync::Semaphore;
 use tokio::time::{Interval, MissedTickBehavior, interval};
 use zeroize::Zeroizing;
 
-use super::answer::{Asked, error_without_answer, value_of};
+use super::answer::{Ack, Asked, acknowledged, error_without_answer, value_of};
 use super::endpoints::Endpoint;
 use super::error::Error;
 use super::version::{Release, Version};
 use super::wire::{Read, Row};
 use crate::backends::http::{Access, HttpClient, Limits, Request, clean};
+use crate::backends::permit::Permit;
 use crate::site::model::OpnsenseSite;
 
 /// Rows asked for at once. A page of this size holds every list of a site many times over.
@@ -42,7 +43,7 @@ impl Default for Pace {
     }
 }
 
-/// A reading client of one OPNsense router. Cheap to clone; clones share connections, counters, the version found, and
+/// A client of one OPNsense router. Cheap to clone; clones share connections, counters, the version found, and
 /// the bound of one request in flight.
 #[derive(Debug, Clone)]
 pub struct Client {
@@ -106,18 +107,25 @@ pub(super) struct Answer {
 pub(super) struct Call<'a> {
     endpoint: &'static Endpoint,
     id: &'a str,
+    flag: bool,
     query: Vec<(String, String)>,
     body: Map<String, Value>,
 }
 
 impl<'a> Call<'a> {
     pub(super) fn new(endpoint: &'static Endpoint) -> Self {
-        Self { endpoint, id: "", query: Vec::new(), body: Map::new() }
+        Self { endpoint, id: "", flag: false, query: Vec::new(), body: Map::new() }
     }
 
     /// Fills the placeholder of the path.
     pub(super) fn id(mut self, value: &'a str) -> Self {
         self.id = value;
+        self
+    }
+
+    /// Fills `{enabled}` of the path.
+    pub(super) fn flag(mut self, on: bool) -> Self {
+        self.flag = on;
         self
     }
 
@@ -142,6 +150,10 @@ impl<'a> Call<'a> {
     fn request(&self, path: &str) -> Result<Request, Error> {
         let mut segments = vec!["api".to_owned()];
         for segment in path.split('/') {
+            if segment == "{enabled}" {
+                segments.push(u8::from(self.flag).to_string());
+                continue;
+            }
             segments.push(match segment.strip_prefix('{').and_then(|s| s.strip_suffix('}')) {
                 Some(_) => self.checked_id()?.to_owned(),
                 None => segment.to_owned(),
@@ -262,6 +274,14 @@ impl Client {
         let answer = sent.map_err(error_without_answer)?;
         let value = value_of(Asked { endpoint: path, need: endpoint.need }, &answer)?;
         Ok(Answer { endpoint, value })
+    }
+
+    /// What `call`, which changes something, is acknowledged with.
+    pub(super) async fn acknowledged(&self, permit: &Permit, call: Call<'_>) -> Result<Ack, Error> {
+        let endpoint = call.endpoint;
+        tracing::info!(plan = permit.plan(), endpoint = endpoint.path, "OPNsense");
+        let answer = self.once(&call, endpoint.path).await?;
+        acknowledged(Asked { endpoint: endpoint.path, need: endpoint.need }, &answer.value)
     }
 
     /// All rows of a search, read page by page.

@@ -150,7 +150,26 @@ pub static STATE_TABLE: Endpoint = get("diagnostics/firewall/pf_states", DASHBOA
 /// Rules as pf has them, in its own words.
 pub static PF_RULES: Endpoint = get("diagnostics/firewall/pf_statistics/rules", PF_INFO);
 
-/// All of them.
+const fn write(path: &'static str, body: &'static [&'static str], need: &'static [Privilege]) -> Endpoint {
+    Endpoint { method: "POST", body, access: Access::Write, ..get(path, need) }
+}
+
+/// Adds a plain forward. The key of its body is `dot` all the same (facts §9).
+pub static FORWARD_ADD: Endpoint = write("unbound/settings/add_forward", &["dot"], UNBOUND);
+/// Changes one. It makes one of an id that is not there, and a plain one of a forward over TLS (facts §3, §9).
+pub static FORWARD_SET: Endpoint = write("unbound/settings/set_forward/{uuid}", &["dot"], UNBOUND);
+/// Switches one on or off.
+pub static FORWARD_TOGGLE: Endpoint = write("unbound/settings/toggle_forward/{uuid}/{enabled}", &[], UNBOUND);
+/// Deletes one.
+pub static FORWARD_DELETE: Endpoint = write("unbound/settings/del_forward/{uuid}", &[], UNBOUND);
+/// Gives the resolver what is configured: it stops and starts.
+pub static UNBOUND_RECONFIGURE: Endpoint = write("unbound/service/reconfigure", &[], UNBOUND);
+
+/// All that change something. Their paths are the same in every version from 24.7 on, and so is the privilege.
+pub static WRITES: [&Endpoint; 5] =
+    [&FORWARD_ADD, &FORWARD_SET, &FORWARD_TOGGLE, &FORWARD_DELETE, &UNBOUND_RECONFIGURE];
+
+/// All that read, and the one that flushes.
 pub static ALL: [&Endpoint; 33] = [
     &FIRMWARE_STATUS,
     &SYSTEM_INFORMATION,
@@ -192,7 +211,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_here_writes() {
+    fn what_writes_says_so_and_is_apart() {
+        for endpoint in WRITES {
+            assert_eq!((endpoint.method, endpoint.access), ("POST", Access::Write), "{}", endpoint.path);
+            assert!(!endpoint.need.is_empty() && endpoint.before_25_7.is_none(), "{}", endpoint.path);
+        }
         for endpoint in ALL {
             assert!(endpoint.access <= Access::Probe, "{}", endpoint.path);
             assert_eq!(endpoint.access == Access::Probe, *endpoint == FLUSH_RULE_STATS, "{}", endpoint.path);
@@ -203,7 +226,7 @@ mod tests {
 
     #[test]
     fn paths_are_snake_case_except_where_old_access_lists_are_not() {
-        for endpoint in ALL {
+        for endpoint in ALL.iter().chain(&WRITES) {
             assert!(!endpoint.path.chars().any(|c| c.is_ascii_uppercase()), "{}", endpoint.path);
             if let Some(before) = endpoint.before_25_7 {
                 assert_eq!(before.to_ascii_lowercase(), endpoint.path.replace('_', ""), "{before}");

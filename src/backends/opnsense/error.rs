@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::backends::http::{HttpError, Outcome};
 
 use super::endpoints::Privilege;
+use super::forward::BadForward;
 use super::version::Version;
 use super::wire::Unreadable;
 
@@ -69,6 +70,15 @@ pub enum Error {
     BadRequest {
         /// Its words.
         text: String,
+    },
+    /// Not sent: a forward that the router would refuse, or take and not carry out.
+    #[error(transparent)]
+    BadForward(#[from] BadForward),
+    /// Not sent: the object is of another kind, and this command would turn it into one of its own.
+    #[error("{what}")]
+    OtherKind {
+        /// Which, and what it is.
+        what: String,
     },
     /// 200 with `"result":"failed"` or `"status":"error"`: values refused, unknown id, or the wrong HTTP method.
     #[error("OPNsense refused: {}", refusal(.validations))]
@@ -177,7 +187,11 @@ impl Error {
     pub fn outcome(&self) -> Outcome {
         match self {
             Self::Http(error) => error.outcome(),
-            Self::BadCredentials(_) | Self::BadId { .. } | Self::NotOffered { .. } => Outcome::NotSent,
+            Self::BadCredentials(_)
+            | Self::BadId { .. }
+            | Self::NotOffered { .. }
+            | Self::BadForward(_)
+            | Self::OtherKind { .. } => Outcome::NotSent,
             // OPNsense's own code failed: how far it came is in its log.
             Self::Crashed { .. } | Self::Unreadable { .. } => Outcome::Unknown,
             Self::Other { status, .. } => Outcome::of_status(*status),
@@ -203,6 +217,10 @@ impl Error {
                 "Update the router; without it this view stays unknown."
             }
             Self::BadRequest { .. } => "Something between here and the router changes requests, or versions differ.",
+            Self::BadForward(_) => "Correct the forward.",
+            Self::OtherKind { .. } => {
+                "Read the forwards again; delete this row and add a plain forward if that is meant."
+            }
             Self::Failed { .. } => "Correct the fields named.",
             Self::Absent { .. } => "Read again: it may just have been deleted.",
             Self::Refused { .. } | Self::Http(_) | Self::Denied { .. } | Self::Other { .. } => {

@@ -1,10 +1,11 @@
-//! OPNsense 24.7–26.7: the reading client and what it returns.
+//! OPNsense 24.7–26.7: the client and what it returns.
 //!
 //! ```text
 //! endpoints  the table of every request this client can make
 //! client     origin, key, version, counters, the bound of one request in flight, the gaps between requests and polls
 //! version    which version answers, and what differs
 //! system, filter, pf, nat, alias, routing, resolver    the methods, by area
+//! forward    forwards of the resolver written, each call with a permit
 //! wire       values as OPNsense sends them, option maps, errors that name the field
 //! error      what OPNsense refuses, typed; answer: from its answers to those types, acknowledgements of writes
 //! ```
@@ -18,6 +19,7 @@ mod client;
 pub mod endpoints;
 mod error;
 mod filter;
+mod forward;
 pub mod model;
 mod nat;
 mod pf;
@@ -30,6 +32,7 @@ mod wire;
 pub use answer::{Ack, Asked, acknowledgement, error_without_answer, value_of};
 pub use client::{Client, Pace, RequestCounts};
 pub use error::Error;
+pub use forward::{BadForward, NewForward};
 pub use pf::MOST_STATES;
 pub use version::{Evidence, OLDEST, Release, Version};
 pub use wire::Unreadable;

@@ -19,14 +19,14 @@ use super::reach::Reach;
 use super::tunnel::Tunnel;
 use super::wire::{Decoded, RawItem, RawKey, RawMetadata, RawSecret, RawServer, RawZone, Unreadable, decode};
 use crate::backends::exit_node::transport::SshOptions;
-use crate::backends::http::{HttpClient, HttpError, Kind, Limits, Request, Response};
+use crate::backends::http::{Access, HttpClient, HttpError, Kind, Limits, Request, Response};
 use crate::site::model::PowerDnsSite;
 use crate::site::secret::Secret;
 
 /// Five reads at once take as long as five in turn (facts/dns.md §3).
 const IN_FLIGHT: usize = 2;
 
-/// A reading client of one PowerDNS server. Cheap to clone; clones share counters, the bound on requests in flight and
+/// A client of one PowerDNS server. Cheap to clone; clones share counters, the bound on requests in flight and
 /// the tunnel, which closes with the last of them.
 #[derive(Debug, Clone)]
 pub struct Client {
@@ -37,6 +37,8 @@ pub struct Client {
 #[derive(Debug)]
 struct Shared {
     in_flight: Semaphore,
+    /// 4.7 answers one of several changes at a time with a bare 500 (facts/dns.md §1).
+    writing: Semaphore,
     counts: Mutex<BTreeMap<&'static str, u64>>,
     tunnel: Option<Tunnel>,
     /// Only to keep it out of errors, should an answer repeat it.
@@ -107,7 +109,13 @@ impl Client {
 
     fn with(http: HttpClient, tunnel: Option<Tunnel>, key: &str) -> Self {
         let key = Secret::new(trimmed(key).to_owned());
-        let shared = Shared { in_flight: Semaphore::new(IN_FLIGHT), counts: Mutex::default(), tunnel, key };
+        let shared = Shared {
+            in_flight: Semaphore::new(IN_FLIGHT),
+            writing: Semaphore::new(1),
+            counts: Mutex::default(),
+            tunnel,
+            key,
+        };
         Self { http, shared: Arc::new(shared) }
     }
 
@@ -275,17 +283,8 @@ impl Client {
         zone: Option<&Name>,
         query: Option<(&'static str, &'static str)>,
     ) -> Result<(T, bool), Error> {
-        let request = request(endpoint, zone, query)?;
-        let http = if endpoint.secret { self.http.unrecorded() } else { self.http.clone() };
-        // The semaphore is never closed.
-        let _permit = self.shared.in_flight.acquire().await.ok();
-        *self.shared.counts.lock().unwrap_or_else(PoisonError::into_inner).entry(endpoint.path).or_default() += 1;
-        let mut answer = self.send(&http, &request).await?;
-        if !(200..300).contains(&answer.status) {
-            let error = error_from_answer(endpoint.path, &answer, self.shared.key.expose());
-            answer.body.zeroize();
-            return Err(error);
-        }
+        let request = request(endpoint, zone, None, query)?;
+        let mut answer = self.exchange(endpoint, &request, None).await?;
         let decoded = decode(&answer.body);
         answer.body.zeroize();
         match decoded {
@@ -295,22 +294,63 @@ impl Client {
         }
     }
 
+    /// One request that changes something, and its answer of success. None is repeated, but where the tunnel was gone
+    /// before anything was sent.
+    pub(super) async fn change(
+        &self,
+        endpoint: &'static Endpoint,
+        (name, kind): (Option<&Name>, Option<&str>),
+        body: Option<&str>,
+    ) -> Result<Response, Error> {
+        let query = endpoint.parameters.contains(&"rrsets").then_some(("rrsets", "false"));
+        let request = request(endpoint, name, kind, query)?;
+        let _one = self.shared.writing.acquire().await.ok();
+        self.exchange(endpoint, &request, body).await
+    }
+
+    async fn exchange(
+        &self,
+        endpoint: &'static Endpoint,
+        request: &Request,
+        body: Option<&str>,
+    ) -> Result<Response, Error> {
+        let http = if endpoint.secret { self.http.unrecorded() } else { self.http.clone() };
+        // The semaphore is never closed.
+        let _permit = self.shared.in_flight.acquire().await.ok();
+        *self.shared.counts.lock().unwrap_or_else(PoisonError::into_inner).entry(endpoint.path).or_default() += 1;
+        let mut answer = self.send(&http, request, body).await?;
+        if !(200..300).contains(&answer.status) {
+            let error = error_from_answer(endpoint.path, &answer, self.shared.key.expose());
+            answer.body.zeroize();
+            return Err(error);
+        }
+        Ok(answer)
+    }
+
     /// Sends `request`; when the tunnel is gone, opens it and sends once more.
-    async fn send(&self, http: &HttpClient, request: &Request) -> Result<Response, Error> {
-        let first = http.send(request).await.map_err(|e| self.transport(e));
-        match (first, &self.shared.tunnel) {
+    async fn send(&self, http: &HttpClient, request: &Request, body: Option<&str>) -> Result<Response, Error> {
+        let once = || async {
+            let sent = match body {
+                Some(body) => http.send_json(request, body).await,
+                None => http.send(request).await,
+            };
+            sent.map_err(|e| self.transport(e, request.access))
+        };
+        match (once().await, &self.shared.tunnel) {
             (Err(Error::TunnelLost { .. }), Some(tunnel)) => {
                 tunnel.reopen().await?;
-                http.send(request).await.map_err(|e| self.transport(e))
+                once().await
             }
             (other, _) => other,
         }
     }
 
-    /// What a failed exchange means here.
-    fn transport(&self, error: HttpError) -> Error {
+    /// What a failed exchange means here. A connection that ends before the answer to a change leaves open whether it was
+    /// made, whoever ended it.
+    fn transport(&self, error: HttpError, access: Access) -> Error {
         let destination = self.shared.tunnel.as_ref().map(|tunnel| tunnel.destination().to_owned());
         match (&error.kind, destination) {
+            (Kind::ClosedBeforeAnswer, _) if access == Access::Write => Error::Http(error),
             (Kind::ClosedBeforeAnswer, None) => Error::SourceRefused { origin: error.origin },
             (Kind::ClosedBeforeAnswer, Some(destination)) => Error::TunnelFarEnd { destination, origin: error.origin },
             (Kind::Refused, Some(destination)) => Error::TunnelLost { destination },
@@ -345,18 +385,21 @@ fn header(key: &str) -> Result<HeaderValue, Error> {
 fn request(
     endpoint: &Endpoint,
     zone: Option<&Name>,
+    kind: Option<&str>,
     query: Option<(&'static str, &'static str)>,
 ) -> Result<Request, Error> {
     let mut path = vec!["api".to_owned(), "v1".to_owned()];
     for segment in endpoint.path.split('/').filter(|s| !s.is_empty()) {
         match (segment, zone) {
             ("{zone}" | "{key}", Some(zone)) => path.push(checked_id(zone)?),
+            ("{kind}", _) => path.push(kind.unwrap_or_default().to_owned()),
             _ => path.push(segment.to_owned()),
         }
     }
     debug_assert!(query.is_none_or(|(key, _)| endpoint.parameters.contains(&key)), "undeclared for {}", endpoint.path);
     let query = query.into_iter().map(|(key, value)| (key.to_owned(), value.to_owned())).collect();
-    Ok(Request { method: Method::GET, access: endpoint.access, path, query })
+    let method = Method::from_bytes(endpoint.method.as_bytes()).unwrap_or(Method::GET);
+    Ok(Request { method, access: endpoint.access, path, query })
 }
 
 /// The zone's id, if it cannot lead to another path.
@@ -366,7 +409,7 @@ fn checked_id(zone: &Name) -> Result<String, Error> {
     if sound { Ok(id) } else { Err(Error::BadZone { zone: zone.as_str().to_owned() }) }
 }
 
-fn unreadable(endpoint: &'static Endpoint) -> impl Fn(Unreadable) -> Error {
+pub(super) fn unreadable(endpoint: &'static Endpoint) -> impl Fn(Unreadable) -> Error {
     |fault| Error::Unreadable { path: endpoint.path, fault }
 }
 
@@ -390,11 +433,12 @@ mod tests {
     fn zones_cannot_lead_to_another_path() {
         for bad in ["", "..", "..."] {
             assert!(
-                matches!(request(&endpoints::ZONE, Some(&Name::new(bad)), None), Err(Error::BadZone { .. })),
+                matches!(request(&endpoints::ZONE, Some(&Name::new(bad)), None, None), Err(Error::BadZone { .. })),
                 "{bad:?}"
             );
         }
-        let path = |zone: &str| request(&endpoints::ZONE, Some(&Name::new(zone)), None).unwrap().path.pop().unwrap();
+        let path =
+            |zone: &str| request(&endpoints::ZONE, Some(&Name::new(zone)), None, None).unwrap().path.pop().unwrap();
         assert_eq!(path("../x"), "..=2Fx.");
         assert_eq!(path("."), "=2E");
         assert_eq!(path("A.Example"), "a.example.");

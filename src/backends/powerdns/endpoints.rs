@@ -7,7 +7,7 @@ use crate::backends::http::Access;
 pub struct Endpoint {
     /// HTTP method.
     pub method: &'static str,
-    /// Path below `/api/v1`, with the placeholder `{zone}` or `{key}`.
+    /// Path below `/api/v1`, with the placeholders `{zone}`, `{key}` and `{kind}`.
     pub path: &'static str,
     /// Query parameters the client may send.
     pub parameters: &'static [&'static str],
@@ -40,7 +40,32 @@ pub static TSIG_KEYS: Endpoint = get("/servers/localhost/tsigkeys", &[]);
 /// One TSIG key with its secret, for the proof that it writes no other tenant's zone.
 pub static TSIG_KEY: Endpoint = Endpoint { secret: true, ..get("/servers/localhost/tsigkeys/{key}", &[]) };
 
-/// All of them.
+const fn write(method: &'static str, path: &'static str) -> Endpoint {
+    Endpoint { method, path, parameters: &[], access: Access::Write, secret: false }
+}
+
+/// Makes a zone.
+pub static ZONE_ADD: Endpoint = Endpoint { parameters: &["rrsets"], ..write("POST", "/servers/localhost/zones") };
+/// Changes what a zone is.
+pub static ZONE_SET: Endpoint = write("PUT", "/servers/localhost/zones/{zone}");
+/// Changes record sets of a zone, all or none.
+pub static ZONE_PATCH: Endpoint = write("PATCH", "/servers/localhost/zones/{zone}");
+/// Deletes a zone with everything in it.
+pub static ZONE_DELETE: Endpoint = write("DELETE", "/servers/localhost/zones/{zone}");
+/// Replaces metadata of one kind.
+pub static METADATA_SET: Endpoint = write("PUT", "/servers/localhost/zones/{zone}/metadata/{kind}");
+/// Removes metadata of one kind.
+pub static METADATA_DELETE: Endpoint = write("DELETE", "/servers/localhost/zones/{zone}/metadata/{kind}");
+/// Makes a TSIG key; the answer holds its secret, and so may the request.
+pub static TSIG_KEY_ADD: Endpoint = Endpoint { secret: true, ..write("POST", "/servers/localhost/tsigkeys") };
+/// Deletes a TSIG key.
+pub static TSIG_KEY_DELETE: Endpoint = write("DELETE", "/servers/localhost/tsigkeys/{key}");
+
+/// All that change something. The API knows one right: its key.
+pub static WRITES: [&Endpoint; 8] =
+    [&ZONE_ADD, &ZONE_SET, &ZONE_PATCH, &ZONE_DELETE, &METADATA_SET, &METADATA_DELETE, &TSIG_KEY_ADD, &TSIG_KEY_DELETE];
+
+/// All that read.
 pub static ALL: [&Endpoint; 9] =
     [&SERVERS, &SERVER, &STATISTICS, &CONFIG, &ZONES, &ZONE, &METADATA, &TSIG_KEYS, &TSIG_KEY];
 
@@ -49,11 +74,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_endpoint_only_reads_and_those_with_a_secret_say_so() {
+    fn what_reads_and_what_writes_say_so_and_so_do_those_with_a_secret() {
         for endpoint in ALL {
             assert_eq!((endpoint.method, endpoint.access), ("GET", Access::Read), "{}", endpoint.path);
             assert_eq!(endpoint.secret, endpoint.path.contains("tsigkeys/"), "{}", endpoint.path);
             assert!(!endpoint.path.contains("cryptokeys"), "{}", endpoint.path);
+        }
+        for endpoint in WRITES {
+            assert!(endpoint.method != "GET" && endpoint.access == Access::Write, "{}", endpoint.path);
+            assert_eq!(endpoint.secret, *endpoint == TSIG_KEY_ADD, "{}", endpoint.path);
         }
     }
 }

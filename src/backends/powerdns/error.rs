@@ -1,5 +1,6 @@
 //! What PowerDNS refuses and what stands in the way to it, typed. Source: facts/dns.md §1.
 
+use super::change::BadChange;
 use super::name::Name;
 use super::wire::Unreadable;
 use crate::backends::exit_node::error::Error as SshError;
@@ -77,6 +78,33 @@ pub enum Error {
         /// Its name.
         key: Name,
     },
+    /// 409: a zone or a key of that name is there already. A zone's is said before anything else is looked at.
+    #[error("the {what} {name} is there already")]
+    Exists {
+        /// `zone` or `TSIG key`.
+        what: &'static str,
+        /// Its name.
+        name: String,
+    },
+    /// Not sent: the server would take it, or be broken by it.
+    #[error(transparent)]
+    BadChange(#[from] BadChange),
+    /// Not sent: a record set is no longer as it was when the change was decided.
+    #[error("{name} {kind} has been changed by somebody else")]
+    Moved {
+        /// Owner.
+        name: Name,
+        /// Type.
+        kind: String,
+    },
+    /// Sent and taken, and read back as something else: somebody wrote after us.
+    #[error("{name} {kind} was written, and then changed by somebody else")]
+    Overtaken {
+        /// Owner.
+        name: Name,
+        /// Type.
+        kind: String,
+    },
     /// 404 where every version answers: PowerDNS says the same when its API is off.
     #[error("the server answers, but has no {path}: {text}")]
     NoApi {
@@ -149,10 +177,13 @@ impl Error {
             | Self::BadZone { .. }
             | Self::Tunnel(_)
             | Self::TunnelSocket { .. }
-            | Self::TunnelLost { .. } => Outcome::NotSent,
+            | Self::TunnelLost { .. }
+            | Self::BadChange(_)
+            | Self::Moved { .. } => Outcome::NotSent,
             // Closed without an answer: probably refused at the door, yet the request may have been read.
             Self::SourceRefused { .. } | Self::TunnelFarEnd { .. } | Self::Unreadable { .. } => Outcome::Unknown,
-            Self::ServerFault { status, .. } => Outcome::of_status(*status),
+            // 4.7 says so bare when its database was busy: how far it came, only reading tells (facts/dns.md §1).
+            Self::ServerFault { .. } => Outcome::Unknown,
             Self::NotTheApi { status, .. } => Outcome::of_foreign(*status),
             _ => Outcome::Answered,
         }
@@ -176,6 +207,12 @@ impl Error {
             Self::Denied { .. } => "PowerDNS itself answers 401: look for a proxy in between.",
             Self::ZoneAbsent { .. } => "Read the list of zones again: it may just have been deleted.",
             Self::KeyAbsent { .. } => "Make the tenant's key, and list it in TSIG-ALLOW-DNSUPDATE of its zones.",
+            Self::Exists { .. } => "Read it: if it is as wanted there is nothing to do; if not, whose is it?",
+            Self::BadChange(_) => "Correct the change.",
+            Self::Moved { .. } => "Read it again, look at the difference, and plan anew.",
+            Self::Overtaken { .. } => {
+                "Read it again: what stands there now is the other's; agree with whoever writes this zone before the next try."
+            }
             Self::NoApi { .. } => "Set api=yes and api-key= in pdns.conf; without them PowerDNS answers 404.",
             Self::Unprocessable { .. } => "Correct what the text names.",
             Self::Refused { .. } => "Something in between changes requests, or the versions differ.",

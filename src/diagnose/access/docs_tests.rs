@@ -106,8 +106,12 @@ fn every_privilege_of_opnsense_is_documented() {
         let opens = code(members.iter().map(|e| e.path), ", ");
         writeln!(text, "| {}{optional} | {ids} | {opens} |", names.join(" *or* ")).unwrap();
     }
+    text.push_str("\nSent for an approved plan alone, under the same privileges:\n\n| changes | id |\n|---|---|\n");
+    for endpoint in opnsense::endpoints::WRITES {
+        writeln!(text, "| `{}` | {} |", endpoint.path, code(endpoint.need.iter().map(|p| p.id), " or ")).unwrap();
+    }
     check("access-opnsense", &text);
-    for endpoint in opnsense::endpoints::ALL {
+    for endpoint in opnsense::endpoints::ALL.iter().chain(&opnsense::endpoints::WRITES) {
         assert!(text.contains(&format!("`{}`", endpoint.path)), "{}", endpoint.path);
         for privilege in endpoint.need {
             assert!(text.contains(privilege.name) && text.contains(&format!("`{}`", privilege.id)), "{privilege:?}");
@@ -120,6 +124,9 @@ fn every_request_to_powerdns_is_documented() {
     let mut text = "| request | right |\n|---|---|\n".to_owned();
     for endpoint in powerdns::endpoints::ALL {
         writeln!(text, "| `{} /api/v1{}` | the key |", endpoint.method, endpoint.path).unwrap();
+    }
+    for endpoint in powerdns::endpoints::WRITES {
+        writeln!(text, "| `{} /api/v1{}` | the key, and an approved plan |", endpoint.method, endpoint.path).unwrap();
     }
     let document = check("access-powerdns", &text);
     for line in rights::pdns_api(Some([10, 20, 99, 95].into())).iter().map(String::as_str).chain(rights::PDNS_UPDATES) {

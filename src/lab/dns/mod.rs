@@ -18,10 +18,9 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use super::Shared;
+use super::acting::Deed;
 
 pub(super) use resolver::{BUILT_IN, PRIVATE};
-pub(super) use update::Change;
-
 /// An idle TCP connection lives this long.
 const IDLE: Duration = Duration::from_secs(5);
 /// Largest datagram that is read, bytes.
@@ -45,21 +44,31 @@ impl Role {
     }
 
     pub(super) fn answer(&self, shared: &Shared, packet: &[u8], udp: bool) -> Option<Vec<u8>> {
-        let (epoch, world) = shared.epoch();
         match self {
-            Self::Authoritative => {
-                let answered = auth::packet(&world, shared.now(), packet, udp);
-                if let Some(change) = answered.changed {
-                    shared.updated(change);
-                }
-                answered.bytes
+            Self::Authoritative if is_update(packet) => {
+                let now = shared.now();
+                // Conditions are looked at and the change is made with nobody in between.
+                shared.transact(|world| {
+                    let answered = auth::packet(world, now, packet, udp);
+                    let Some(change) = answered.changed else { return (answered.bytes, None) };
+                    let bytes = answered.bytes.filter(|_| !world.names.writing.update_lost);
+                    let deed: Deed = Arc::new(move |world, now| change.apply(&mut world.names, now));
+                    (bytes, Some(deed))
+                })
             }
+            Self::Authoritative => auth::packet(&shared.world(), shared.now(), packet, udp).bytes,
             Self::Resolver(cache) => {
+                let (epoch, world) = shared.epoch();
                 let mut cache = cache.lock().unwrap_or_else(PoisonError::into_inner);
                 resolver::packet(&world, cache.at(epoch), shared.now(), packet, udp)
             }
         }
     }
+}
+
+/// Whether the header says UPDATE (RFC 2136 §2.2).
+fn is_update(packet: &[u8]) -> bool {
+    packet.get(2).is_some_and(|flags| (flags >> 3) & 15 == 5)
 }
 
 /// A port of loopback, for UDP and TCP alike.

@@ -163,7 +163,7 @@ fn below(name: &str, zone: &str) -> bool {
 
 /// The enabled forward whose domain holds a name, the longest first.
 fn forward<'a>(world: &'a World, name: &str) -> Option<&'a Forward> {
-    let rows = world.perimeter.forwards.iter().filter(|row| row.enabled);
+    let rows = world.perimeter.running().iter().filter(|row| row.enabled);
     rows.filter(|row| below(name, &format!("{}.", row.domain))).max_by_key(|row| row.domain.len())
 }
 
@@ -175,8 +175,9 @@ fn bogus(world: &World, name: &str) -> bool {
 fn upstream(world: &World, name: &str, kind: RecordType, unchecked: bool) -> Parts {
     let resolver = &world.perimeter.resolver;
     let Some(row) = forward(world, name) else { return filtered(world, public(resolver, name, kind)) };
+    let port_53 = matches!(row.port.as_str(), "" | "53");
     // The authoritative server speaks no TLS.
-    if row.kind == ForwardKind::Dot || row.server != AUTHORITATIVE || !world.names.up {
+    if !port_53 || row.kind == ForwardKind::Dot || row.server != AUTHORITATIVE || !world.names.up {
         return Parts::code(ResponseCode::ServFail);
     }
     if resolver.bogus.contains(&row.domain) && !unchecked {

@@ -21,6 +21,7 @@ const OPERATORS: Ipv4Addr = Ipv4Addr::new(10, 20, 99, 95);
 #[derive(Debug, Clone)]
 pub(in crate::lab) struct Change {
     origin: String,
+    serial_stuck: bool,
     sets: Vec<((String, String), Option<Rrset>)>,
 }
 
@@ -29,21 +30,21 @@ impl Change {
         let keys: BTreeSet<_> = before.rrsets.keys().chain(after.rrsets.keys()).collect();
         let other = keys.into_iter().filter(|key| before.rrsets.get(*key) != after.rrsets.get(*key));
         let sets = other.map(|key| (key.clone(), after.rrsets.get(key).cloned())).collect();
-        Self { origin: origin.to_owned(), sets }
+        Self { origin: origin.to_owned(), serial_stuck: false, sets }
     }
 
     /// Makes the change in the same zone of another state, where faults may not have been at work.
-    pub(in crate::lab) fn apply(self, names: &mut Names, now: i64) {
+    pub(in crate::lab) fn apply(&self, names: &mut Names, now: i64) {
         let Some(zone) = names.zones.get_mut(&self.origin) else { return };
         let own_serial = self.sets.iter().any(|((_, kind), _)| kind == "SOA");
-        for (key, set) in self.sets {
+        for (key, set) in &self.sets {
             match set {
-                Some(set) => zone.rrsets.insert(key, set),
-                None => zone.rrsets.remove(&key),
+                Some(set) => zone.rrsets.insert(key.clone(), set.clone()),
+                None => zone.rrsets.remove(key),
             };
         }
-        if !own_serial {
-            zone.bump(&self.origin, now);
+        if !own_serial && !self.serial_stuck {
+            zone.bump_by_update(&self.origin, now);
         }
     }
 }
@@ -70,6 +71,10 @@ fn checked(world: &World, request: &Message, signature: &Signature) -> Result<Op
         return Err(ResponseCode::Refused);
     }
     admitted(zone, signature)?;
+    // A copy passes updates on, and this one has nobody to pass them to.
+    if zone.copy {
+        return Err(ResponseCode::ServFail);
+    }
     let inside = |record: &&Record| {
         let name = wire::name_text(&record.name);
         name == origin || name.ends_with(&format!(".{origin}"))
@@ -83,7 +88,8 @@ fn checked(world: &World, request: &Message, signature: &Signature) -> Result<Op
     for record in &request.authorities {
         change(&mut after, &origin, record)?;
     }
-    let change = Change::between(&origin, zone, &after);
+    let mut change = Change::between(&origin, zone, &after);
+    change.serial_stuck = world.names.writing.serial_stuck;
     Ok((!change.sets.is_empty()).then_some(change))
 }
 

@@ -11,6 +11,7 @@ mod router;
 mod table;
 mod way_out;
 mod writing;
+mod writing_names;
 
 use super::build::{ALIASES, SERVICE_NODE};
 use super::sdn::Kind;
@@ -28,6 +29,7 @@ pub fn specs() -> impl DoubleEndedIterator<Item = &'static Spec> {
         .chain(lint::SPECS)
         .chain(boot::SPECS)
         .chain(writing::SPECS)
+        .chain(writing_names::SPECS)
 }
 
 /// What a fault is about, and so what may stand after its `@`.

@@ -19,7 +19,7 @@ pub(super) const SPECS: &[Spec] = &[
         changes: "no forward row: NXDOMAIN with the SOA of the parent",
         apply: |w, t| {
             let domain = domain(t);
-            w.perimeter.forwards.retain(|row| row.domain != domain);
+            w.perimeter.forward_lists().for_each(|rows| rows.retain(|row| row.domain != domain));
         },
     },
     Spec {
@@ -297,9 +297,9 @@ fn domain(tenant: &str) -> String {
 }
 
 fn change(world: &mut World, tenant: &str, change: fn(&mut Forward)) {
-    if let Some(row) = world.perimeter.forward_mut(&domain(tenant)) {
-        change(row);
-    }
+    let domain = domain(tenant);
+    let rows = world.perimeter.forward_lists().flat_map(|rows| rows.iter_mut());
+    rows.filter(|row| row.domain == domain).for_each(change);
 }
 
 pub(super) fn with_zone(world: &mut World, tenant: &str, change: impl FnOnce(&mut Zone)) {

@@ -23,7 +23,7 @@ const SEEN: &[&str] = &["sdn-lock-stale", "foreign-edits"];
 /// Whether a fault shows in nothing that can be read, only when something is changed.
 #[must_use]
 pub fn shows_in_changes_alone(id: &str) -> bool {
-    SPECS.iter().any(|spec| spec.id == id) && !SEEN.contains(&id)
+    SPECS.iter().chain(super::writing_names::SPECS).any(|spec| spec.id == id) && !SEEN.contains(&id)
 }
 
 /// Faults that show when something is changed.

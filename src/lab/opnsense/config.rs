@@ -303,7 +303,7 @@ fn forwards(ask: &Ask<'_>, kind: ForwardKind) -> Value {
             ForwardKind::Dot => ("dot", "DNS over TLS"),
         };
         json!({"uuid": forward.uuid, "enabled": flag(forward.enabled), "type": word, "%type": text,
-            "domain": forward.domain, "server": forward.server, "port": "", "verify": "",
+            "domain": forward.domain, "server": forward.server, "port": forward.port, "verify": "",
             "forward_tcp_upstream": "0", "forward_first": "0", "description": forward.description})
     };
     ask.grid(rows.map(row).collect())
@@ -317,6 +317,6 @@ pub(super) fn forward_shown(forward: Option<&Forward>) -> Value {
     let text = |field: fn(&Forward) -> &String| forward.map(field).cloned().unwrap_or_default();
     json!({"enabled": flag(forward.is_none_or(|forward| forward.enabled)),
         "type": choice([("dot", "DNS over TLS"), ("forward", "Forward")], kind), "domain": text(|f| &f.domain),
-        "server": text(|f| &f.server), "port": "", "verify": "", "forward_tcp_upstream": "0", "forward_first": "0",
+        "server": text(|f| &f.server), "port": text(|f| &f.port), "verify": "", "forward_tcp_upstream": "0", "forward_first": "0",
         "description": text(|f| &f.description)})
 }

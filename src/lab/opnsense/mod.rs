@@ -1,11 +1,12 @@
-//! The reading side of the OPNsense API: one pure function from a request to an answer (facts/opnsense.md).
+//! The OPNsense API: pure functions from a request to an answer, and to what it changes (facts/opnsense.md).
 //!
 //! Fields, and which scalar is a string, a number or a boolean where, are those of the releases, oddities included.
-//! Writes are refused as for a key that is bound to reading.
+//! Forwards of the resolver can be written; all else is refused as for a key that is bound to reading.
 
 mod config;
 mod diagnostics;
 mod forms;
+mod forward;
 mod options;
 mod pf;
 mod resolver;
@@ -18,6 +19,8 @@ use serde_json::{Map, Value, json};
 use super::http::{Answer, Call, Payload};
 use super::perimeter::{Perimeter, Release};
 use super::state::World;
+
+pub(super) use forward::Op;
 
 /// Content type of JSON answers.
 const JSON: &str = "application/json; charset=UTF-8";
@@ -108,37 +111,55 @@ fn flag(on: bool) -> &'static str {
     if on { "1" } else { "0" }
 }
 
-/// Answers a request.
+/// Answers a request that changes nothing.
 pub(super) fn answer(world: &World, now: i64, call: &Call) -> Answer {
+    match admitted(world, now, call) {
+        Ok((ask, name, rest)) => route(&ask, &name, &rest.iter().map(String::as_str).collect::<Vec<_>>()),
+        Err(answer) => *answer,
+    }
+}
+
+/// Answers a request that changes something, and says what it does; `None` for one that does not.
+pub(super) fn write(world: &World, now: i64, call: &Call) -> Option<(Answer, Option<Op>)> {
+    let (ask, name, rest) = admitted(world, now, call).ok()?;
+    if !ask.post {
+        return None;
+    }
+    let (value, op) = forward::write(world, now, &name, &rest, &ask.body)?;
+    Some((Answer::new(200, Payload::JsonAs(JSON, value)), op))
+}
+
+/// The request of whoever may ask: what it holds, its command in snake case, and what stands behind that.
+fn admitted<'a>(world: &'a World, now: i64, call: &'a Call) -> Result<(Ask<'a>, String, Vec<String>), Box<Answer>> {
     let perimeter = &world.perimeter;
     let arrived = call.header("authorization").filter(|_| !perimeter.api.credentials_lost);
-    let Some(authorization) = arrived else { return login_page(call) };
+    let Some(authorization) = arrived else { return Err(login_page(call).into()) };
     if !perimeter.api.tokens_known || !authentic(perimeter, authorization) {
-        return plain_error(401, "Authentication Failed");
+        return Err(plain_error(401, "Authentication Failed").into());
     }
     if perimeter.denied {
-        return plain_error(403, "Forbidden");
+        return Err(plain_error(403, "Forbidden").into());
     }
     let path = call.path.trim_start_matches("/api/");
     match perimeter.faulty.iter().find(|(at, _)| path.starts_with(at.as_str())).map(|(_, status)| *status) {
         None => {}
-        Some(302) => return login_page(call),
-        Some(403) => return plain_error(403, "Forbidden"),
+        Some(302) => return Err(login_page(call).into()),
+        Some(403) => return Err(plain_error(403, "Forbidden").into()),
         Some(status) => {
             let message = "Unexpected error, check log for details";
-            return Answer::new(status, Payload::JsonAs(JSON, json!({"errorMessage": message})));
+            return Err(Answer::new(status, Payload::JsonAs(JSON, json!({"errorMessage": message}))).into());
         }
     }
     let json = call.header("content-type").is_some_and(|kind| kind.starts_with("application/json"));
     if json && call.body.is_empty() {
-        return plain_error(400, "Invalid JSON syntax");
+        return Err(plain_error(400, "Invalid JSON syntax").into());
     }
     let ask = Ask { world, perimeter, now, post: call.method == "POST", body: body(call), query: &call.query };
     let parts: Vec<&str> = call.path.trim_start_matches("/api/").split('/').filter(|part| !part.is_empty()).collect();
-    let [module, controller, command, rest @ ..] = parts.as_slice() else { return nowhere() };
+    let [module, controller, command, rest @ ..] = parts.as_slice() else { return Err(nowhere().into()) };
     // The console's key is a full one, which camel case dispatches for as well.
     let name = [module, controller, command].map(|part| snake(part)).join("/");
-    route(&ask, &name, rest)
+    Ok((ask, name, rest.iter().map(|part| (*part).to_owned()).collect()))
 }
 
 /// Where a request goes whose key did not arrive.

@@ -11,7 +11,7 @@ use crate::lab::perimeter::{Forward, ForwardKind};
 pub(super) fn read(ask: &Ask<'_>, name: &str) -> Option<Value> {
     let resolver = &ask.perimeter.resolver;
     let ok = |data: Value| json!({"status": "ok", "data": data});
-    let open = ask.perimeter.forwards.iter().filter(|f| f.enabled && f.kind == ForwardKind::Forward);
+    let open = ask.perimeter.running().iter().filter(|f| f.enabled && f.kind == ForwardKind::Forward);
     Some(match name {
         "unbound/settings/get" => settings(ask),
         "unbound/service/status" => json!({"status": if resolver.up { "running" } else { "stopped" },
@@ -71,7 +71,7 @@ fn access_lists(ask: &Ask<'_>) -> Vec<Value> {
 fn local_zones(ask: &Ask<'_>) -> Value {
     let row = |zone: &str, kind: &str| json!({"zone": zone, "type": kind});
     let mut rows: Vec<Value> = dns::BUILT_IN.iter().chain(&["localhost."]).map(|zone| row(zone, "static")).collect();
-    let forwards = ask.perimeter.forwards.iter().filter(|f| f.enabled && f.kind == ForwardKind::Forward);
+    let forwards = ask.perimeter.running().iter().filter(|f| f.enabled && f.kind == ForwardKind::Forward);
     let reverse = forwards.filter(|f| f.domain.ends_with(".in-addr.arpa"));
     let opened = reverse.filter(|f| !ask.perimeter.resolver.shadowed.contains(&f.domain));
     rows.extend(opened.map(|f| row(&format!("{}.", f.domain), "typetransparent")));

@@ -2,7 +2,9 @@
 
 use std::net::Ipv4Addr;
 
-use super::{Alias, Forward, ForwardKind, Gateway, Interface, Nat, Perimeter, Release, Resolver, Route, Rule};
+use super::{
+    Alias, Forward, ForwardKind, Gateway, Interface, Nat, Perimeter, PerimeterWriting, Release, Resolver, Route, Rule,
+};
 use crate::lab::build::uuid;
 use crate::lab::names::{self, AUTHORITATIVE, Rrset, SITE_DOMAIN, Zone};
 use crate::lab::sdn::Kind;
@@ -81,6 +83,8 @@ pub(in crate::lab) fn build(world: &World, now: i64, release: Release) -> Perime
             enabled: true,
         }],
         forwards: forwards(world),
+        loaded: None,
+        writing: PerimeterWriting::default(),
         nat: vec![Nat {
             uuid: uuid(world, "nat transit"),
             interface: "wan".to_owned(),
@@ -251,6 +255,7 @@ fn forwards(world: &World) -> Vec<Forward> {
                 kind: ForwardKind::Forward,
                 domain: zone.trim_end_matches('.').to_owned(),
                 server: AUTHORITATIVE.to_owned(),
+                port: String::new(),
                 description: format!("Deevnet API - tenant {tenant}{tail} (ADR-0015)"),
             });
         };

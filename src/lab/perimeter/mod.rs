@@ -142,6 +142,8 @@ pub struct Forward {
     pub domain: String,
     /// Server.
     pub server: String,
+    /// Its port; empty = the usual one.
+    pub port: String,
     /// Description.
     pub description: String,
 }
@@ -180,6 +182,15 @@ pub struct Resolver {
     pub allowed: Option<Vec<Ipv4Net>>,
 }
 
+/// What goes wrong when something is changed at the perimeter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct PerimeterWriting {
+    /// Reconfiguring the resolver fails.
+    pub apply_fails: bool,
+    /// Reconfiguring the resolver says ok, and it runs on with what it had.
+    pub apply_idle: bool,
+}
+
 /// The perimeter.
 #[derive(Clone, Default)]
 pub struct Perimeter {
@@ -201,8 +212,12 @@ pub struct Perimeter {
     pub gateways: Vec<Gateway>,
     /// Static routes.
     pub routes: Vec<Route>,
-    /// Forwards.
+    /// Forwards, as configured.
     pub forwards: Vec<Forward>,
+    /// Forwards that the resolver runs with; `None` = the configured ones.
+    pub loaded: Option<Vec<Forward>>,
+    /// What goes wrong when something is changed.
+    pub writing: PerimeterWriting,
     /// Source NAT.
     pub nat: Vec<Nat>,
     /// The resolver.
@@ -271,5 +286,16 @@ impl Perimeter {
     /// The forward of a domain (without trailing dot), to be changed.
     pub fn forward_mut(&mut self, domain: &str) -> Option<&mut Forward> {
         self.forwards.iter_mut().find(|forward| forward.domain == domain)
+    }
+
+    /// The forwards that the resolver runs with.
+    #[must_use]
+    pub fn running(&self) -> &[Forward] {
+        self.loaded.as_deref().unwrap_or(&self.forwards)
+    }
+
+    /// Forwards as configured, and as the resolver runs with them, to be changed alike.
+    pub fn forward_lists(&mut self) -> impl Iterator<Item = &mut Vec<Forward>> {
+        std::iter::once(&mut self.forwards).chain(self.loaded.as_mut())
     }
 }

@@ -1,0 +1,58 @@
+//! What requests to PowerDNS and the perimeter change: each is judged in the world as it is served, and what it does is a
+//! deed like any other ([`super::acting`]).
+
+use std::sync::Arc;
+
+use super::acting::Deed;
+use super::http::{Answer, Call};
+use super::state::World;
+use super::writing::WrittenAnswer;
+use super::{Shared, opnsense, pdns};
+
+impl Shared {
+    /// Answers from the world as it is, and does what comes of it, with nobody in between.
+    pub(super) fn transact<T>(&self, act: impl FnOnce(&World) -> (T, Option<Deed>)) -> T {
+        let now = self.now_ms();
+        let mut state = self.state();
+        state.settle(now);
+        let world = Arc::clone(&state.current);
+        let (answer, deed) = act(&world);
+        if let Some(deed) = deed {
+            state.perform(&[deed], now.div_euclid(1000));
+        }
+        answer
+    }
+
+    /// Answers a request to the API of PowerDNS, and says what becomes of the answer.
+    pub(super) fn powerdns(&self, call: &Call) -> (Answer, WrittenAnswer) {
+        let now = self.now();
+        if call.method == "GET" {
+            return (pdns::answer(&self.world(), now, call), WrittenAnswer::Given);
+        }
+        self.transact(|world| {
+            let (answer, op) = pdns::write(world, now, call);
+            let Some(op) = op else { return ((answer, WrittenAnswer::Given), None) };
+            let deed: Deed = Arc::new(move |world, _| op(&mut world.names));
+            ((answer, world.names.writing.answer), Some(deed))
+        })
+    }
+
+    /// Answers a request to the API of the perimeter.
+    pub(super) fn perimeter(&self, call: &Call) -> Answer {
+        let now = self.now();
+        let (answer, restarted) = self.transact(|world| match opnsense::write(world, now, call) {
+            None => ((None, false), None),
+            Some((answer, None)) => ((Some(answer), false), None),
+            Some((answer, Some(op))) => {
+                let restarts = op.restarts;
+                let deed: Deed = Arc::new(move |world, _| (op.change)(&mut world.perimeter));
+                ((Some(answer), restarts), Some(deed))
+            }
+        });
+        if restarted {
+            // Whoever starts anew has kept nothing.
+            self.state().epoch += 1;
+        }
+        answer.unwrap_or_else(|| opnsense::answer(&self.world(), now, call))
+    }
+}
