@@ -22,7 +22,8 @@ impl From<&proxmox::Error> for Trouble {
         let kind = match (error.outcome(), error) {
             (_, E::Busy { .. } | E::VmLocked { .. }) => TroubleKind::Busy,
             (Outcome::NotSent, E::Http(_)) => TroubleKind::NotReached,
-            (Outcome::Unknown, _) => TroubleKind::Unsettled,
+            // Words that are not Proxmox' own refusals may come from whatever stands between, after it acted.
+            (Outcome::Unknown, _) | (_, E::Other { status: 500.., .. }) => TroubleKind::Unsettled,
             // The node it was meant for is not there now.
             (_, E::NodeUnreachable { .. }) => TroubleKind::NotReached,
             _ => TroubleKind::Refused,

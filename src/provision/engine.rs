@@ -10,7 +10,7 @@ use tokio::sync::watch;
 use super::approve::ApprovedPlan;
 use super::fields::{Difference, Seen};
 use super::journal::{Change, Closing, Record, Who};
-use super::object::Ensure;
+use super::object::{Ensure, Undo};
 use super::plan::Step;
 use super::trouble::{Trouble, TroubleKind};
 use super::world::{Context, Listener, News, World};
@@ -116,12 +116,13 @@ impl Engine {
         }
         let object = step.object.ensure();
         self.tell(News::Begun(number));
+        if !self.approved.preview().does(number) && object.undo(&Difference::Nothing) == Undo::First {
+            return self.satisfied(number);
+        }
         let seen = self.look(object).await?;
         let mut todo = object.difference(&seen, &step.wanted);
         if todo.is_nothing() {
-            self.write(Record::Satisfied { step: number })?;
-            self.tell(News::Satisfied(number));
-            return Ok(());
+            return self.satisfied(number);
         }
         self.unmoved(step, &seen)?;
         self.write(Record::Begun { step: number, before: seen, todo: todo.clone() })?;
@@ -148,6 +149,12 @@ impl Engine {
             }
         }
         Err(Trouble::new(TroubleKind::Unsettled, format!("{} was tried {tries} times", object.name())))
+    }
+
+    fn satisfied(&self, number: usize) -> Result<(), Trouble> {
+        self.write(Record::Satisfied { step: number })?;
+        self.tell(News::Satisfied(number));
+        Ok(())
     }
 
     /// Looks, and again where it may pass by itself.

@@ -141,22 +141,39 @@ impl Preview {
     /// Whether everything is as it is wanted: a second run of a plan that came to its end.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.looks.iter().all(|look| look.as_ref().is_ok_and(|look| look.todo.is_nothing()))
+        !(0..self.plan.steps.len()).any(|number| self.does(number))
     }
 
-    /// Whether a step has to do something, or may have to once the steps before it ran.
+    /// Whether a step has to do something, or may have to once the steps before it ran. What is only taken for others, a
+    /// lock, is not taken where they have nothing to do.
     #[must_use]
     pub fn does(&self, number: usize) -> bool {
         let Some(step) = self.plan.steps.get(number) else { return false };
-        let own = self.looks.get(number).is_some_and(|look| !look.as_ref().is_ok_and(|look| look.todo.is_nothing()));
-        own || (step.follows && self.looks.iter().take(number).any(|l| !l.as_ref().is_ok_and(|l| l.todo.is_nothing())))
+        if step.object.ensure().undo(&Difference::Nothing) == Undo::First && step.wanted != Wanted::Absent {
+            let place = step.object.ensure().place();
+            let others = self.plan.steps.iter().enumerate().filter(|(other, step)| {
+                let object = step.object.ensure();
+                *other != number && object.place() == place && object.undo(&Difference::Nothing) != Undo::First
+            });
+            return others.into_iter().any(|(other, _)| self.has_to_do(other));
+        }
+        self.has_to_do(number)
+            || (step.follows && (0..number).any(|before| self.is_change(before) && self.has_to_do(before)))
+    }
+
+    fn has_to_do(&self, number: usize) -> bool {
+        self.looks.get(number).is_some_and(|look| !look.as_ref().is_ok_and(|look| look.todo.is_nothing()))
+    }
+
+    fn is_change(&self, number: usize) -> bool {
+        self.plan.steps.get(number).is_some_and(|step| step.object.ensure().undo(&Difference::Nothing) != Undo::First)
     }
 
     /// How far the steps that have something to do reach.
     #[must_use]
     pub fn danger(&self) -> Danger {
-        let of = |(number, step): (usize, &super::plan::Step)| match self.looks.get(number) {
-            Some(Ok(look)) if !look.todo.is_nothing() => step.object.ensure().danger(&look.todo),
+        let of = |(number, step): (usize, &Step)| match self.looks.get(number) {
+            Some(Ok(look)) if !look.todo.is_nothing() && self.does(number) => step.object.ensure().danger(&look.todo),
             _ if self.does(number) => step.object.ensure().danger(&assumed(&step.wanted)),
             _ => Danger::Look,
         };

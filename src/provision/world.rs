@@ -9,8 +9,9 @@ use tokio::sync::watch;
 
 use super::journal::Notes;
 use super::trouble::{Trouble, TroubleKind};
+use crate::backends::http::Limits;
 use crate::backends::{exit_node, opnsense, powerdns, proxmox};
-use crate::inventory::feed::Clock;
+use crate::inventory::feed::{Clients, Clock, DnsClient, Unusable};
 use crate::site::Site;
 
 /// Waits that long. Handed in, so that a test decides how long a wait is.
@@ -143,6 +144,32 @@ impl Context {
 }
 
 impl World {
+    /// The world of a site, with the clients that its file describes. A tunnel to PowerDNS is opened here.
+    pub async fn connect(site: &Arc<Site>, clock: Clock, sleep: Sleep, patience: Patience) -> Self {
+        let clients = Clients::connect(site).await;
+        let unusable = |why: &Unusable| {
+            Trouble::new(TroubleKind::Refused, &why.text).with_help(why.help.as_deref().unwrap_or_default())
+        };
+        let none = |what: &str| Trouble::new(TroubleKind::Unknown, format!("the site file has no [{what}]"));
+        let exit_nodes = clients.exit_nodes.into_iter().map(|(name, client)| (name, client.map_err(|e| unusable(&e))));
+        Self {
+            proxmox: clients.proxmox.map_err(|e| unusable(&e)),
+            powerdns: match clients.powerdns {
+                None => Err(none("powerdns")),
+                Some(Err(why)) => Err(unusable(&why)),
+                Some(Ok(client)) => names(site, client).await,
+            },
+            opnsense: clients.opnsense.map_or_else(|| Err(none("opnsense")), |c| c.map_err(|e| unusable(&e))),
+            exit_nodes: exit_nodes.collect(),
+            site: Arc::clone(site),
+            clock,
+            sleep,
+            patience,
+            #[cfg(test)]
+            bench: super::testing::Bench::default(),
+        }
+    }
+
     /// Proxmox.
     ///
     /// # Errors
@@ -177,3 +204,23 @@ impl World {
         found.ok_or_else(missing)?.1.as_ref().map_err(Clone::clone)
     }
 }
+
+/// PowerDNS' API by the way that the site names.
+async fn names(site: &Site, client: DnsClient) -> Result<powerdns::Client, Trouble> {
+    match client {
+        DnsClient::Api(client) => Ok(client),
+        DnsClient::Queries => {
+            Err(Trouble::new(TroubleKind::Unknown, "PowerDNS' API is not reached from here: mode dns-only"))
+        }
+        DnsClient::Tunnel { key, ssh } => {
+            let none = || Trouble::new(TroubleKind::Unknown, "the site file has no [powerdns]");
+            let dns = site.powerdns.as_ref().ok_or_else(none)?;
+            let key = zeroize::Zeroizing::new(key.expose().to_owned());
+            let opened = powerdns::Client::connect(dns, key, Limits::default(), &ssh, TUNNEL).await;
+            opened.map_err(|e| Trouble::new(TroubleKind::NotReached, e.to_string()).with_help(e.help()))
+        }
+    }
+}
+
+/// After how long a tunnel that does not open is given up.
+const TUNNEL: Duration = Duration::from_secs(20);

@@ -76,7 +76,10 @@ fn waiting(read: &SdnRead) -> Fields {
         }
     }
     for controller in &read.config.controllers {
-        add(controller.current().map(|c| format!("controller {}", c.controller)).unwrap_or_default(), controller.change);
+        add(
+            controller.current().map(|c| format!("controller {}", c.controller)).unwrap_or_default(),
+            controller.change,
+        );
     }
     for fabric in &read.config.fabrics {
         add(fabric.current().map(|f| format!("fabric {}", f.id)).unwrap_or_default(), fabric.change);
@@ -127,11 +130,8 @@ impl Ensure for SdnApply {
 
     fn difference(&self, seen: &Seen, _wanted: &Wanted) -> Difference {
         let Seen::Present(waits) = seen else { return Difference::Nothing };
-        let gone = |(name, state): (&String, &String)| Change {
-            field: name.clone(),
-            now: Some(state.clone()),
-            will_be: None,
-        };
+        let gone =
+            |(name, state): (&String, &String)| Change { field: name.clone(), now: Some(state.clone()), will_be: None };
         let changes: Vec<Change> = waits.iter().map(gone).collect();
         if changes.is_empty() { Difference::Nothing } else { Difference::Update(changes) }
     }

@@ -3,7 +3,6 @@
 use serde::{Deserialize, Serialize};
 
 use super::{ASKED, TOKEN, token};
-use crate::backends::http::Outcome;
 use crate::backends::permit::Permit;
 use crate::backends::proxmox::{Error, LockFault, Waiting};
 use crate::provision::fields::{Difference, Fields, Seen, fields};
@@ -40,10 +39,11 @@ impl SdnLock {
                 context.notes.set(ASKED, "", context.now())
             }
             Err(error) => {
-                if error.outcome() != Outcome::Unknown && before.is_none() {
+                let trouble = refused(&error, before.as_deref());
+                if trouble.kind != TroubleKind::Unsettled && before.is_none() {
                     context.notes.set(ASKED, "", context.now())?;
                 }
-                Err(refused(&error, before.as_deref()))
+                Err(trouble)
             }
         }
     }
@@ -58,7 +58,8 @@ fn refused(error: &Error, asked: Option<&str>) -> Trouble {
         None => Trouble::new(TroubleKind::Refused, "somebody else holds the SDN lock; Proxmox does not tell who")
             .with_help("wait until they are done; if nobody is, release it with `deevnet-console sdn unlock`"),
         Some(at) => {
-            let text = format!("the SDN lock is held, probably by this change: it asked for it at {at} and got no answer");
+            let text =
+                format!("the SDN lock is held, probably by this change: it asked for it at {at} and got no answer");
             Trouble::new(TroubleKind::Refused, text)
                 .with_help("make sure that nobody else changes the SDN, then resume and let it take the lock by force")
         }

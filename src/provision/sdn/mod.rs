@@ -23,6 +23,7 @@ const APPLY: &str = "sdn-apply";
 
 /// The token of the lock that this change has.
 fn token(context: &Context) -> Result<LockToken, Trouble> {
-    let none = || Trouble::new(TroubleKind::Refused, "the SDN lock is not held by this change").with_help("take it first");
+    let none =
+        || Trouble::new(TroubleKind::Refused, "the SDN lock is not held by this change").with_help("take it first");
     context.notes.get(TOKEN).ok_or_else(none)?.parse().map_err(|e| Trouble::from(&e))
 }

@@ -9,9 +9,7 @@ use super::token;
 use crate::backends::permit::Permit;
 use crate::backends::proxmox::model::{Subnet, Vnet, Zone};
 use crate::backends::proxmox::names::{SubnetId, VnetId, ZoneId};
-use crate::backends::proxmox::{
-    Edit, Error, NewSubnet, NewVnet, NewZone, SubnetChange, View, VnetChange, ZoneChange,
-};
+use crate::backends::proxmox::{Edit, Error, NewSubnet, NewVnet, NewZone, SubnetChange, View, VnetChange, ZoneChange};
 use crate::provision::fields::{Difference, Fields, Seen, fields};
 use crate::provision::object::{Danger, Doing, Ensure, Looking, Place};
 use crate::provision::trouble::{Trouble, TroubleKind};
@@ -20,7 +18,9 @@ use crate::provision::world::Context;
 /// A value of a field, as the type that is sent.
 fn typed<T: FromStr>(todo: &Difference, field: &str) -> Result<Option<T>, Trouble> {
     let parse = |value: &str| {
-        value.parse().map_err(|_| Trouble::new(TroubleKind::Refused, format!("{field} = {value:?} is nothing Proxmox takes")))
+        value
+            .parse()
+            .map_err(|_| Trouble::new(TroubleKind::Refused, format!("{field} = {value:?} is nothing Proxmox takes")))
     };
     todo.value(field).map(parse).transpose()
 }
