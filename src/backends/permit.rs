@@ -4,7 +4,7 @@
 //! product that grants it is `provision`, after somebody saw the plan and said yes. `tests/tidy.rs` holds the rest to that.
 
 /// Proof that a plan was approved. Says nothing by itself: what may be changed is what the plan holds.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub struct Permit {
     plan: String,
 }

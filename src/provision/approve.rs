@@ -93,6 +93,8 @@ impl ApprovedPlan {
     /// # Errors
     /// Why it does not run: [`Refusal`].
     pub fn of(preview: Preview, site: &Site, consent: &Consent, now: Timestamp) -> Result<Self, Refusal> {
+        // What has to be done follows from what was seen; a saved plan may say otherwise.
+        let preview = preview.judged();
         if preview.plan.site != site.name {
             return Err(Refusal::OtherSite { made: preview.plan.site.clone(), here: site.name.clone() });
         }
@@ -101,7 +103,7 @@ impl ApprovedPlan {
             return Err(Refusal::ReadOnly(site.name.clone()));
         }
         let age = now.duration_since(preview.at);
-        if age > GOOD_FOR {
+        if age > GOOD_FOR || preview.at > now {
             return Err(Refusal::Old(format!("{} min", age.as_mins())));
         }
         if let Some((number, why)) = preview.untold().next() {

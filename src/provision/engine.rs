@@ -36,6 +36,8 @@ pub struct Engine {
     change: Change,
     permit: Permit,
     context: Context,
+    /// Whether a step of this run changed something: what follows it may look different then.
+    changed: bool,
 }
 
 impl Engine {
@@ -56,7 +58,7 @@ impl Engine {
             stop: stop.clone(),
         };
         let permit = approved.permit(&change.id.to_string());
-        Self { approved, change, permit, context }
+        Self { approved, change, permit, context, changed: false }
     }
 
     /// Runs it. Ends early at the first step that does not come to its end; what must not be kept is given back either way.
@@ -81,13 +83,14 @@ impl Engine {
                 break;
             }
         }
-        self.give_back(&steps).await;
-        if ended == Ended::Done
-            && let Err(trouble) = self.change.log.close(self.context.now(), Closing::Done)
-        {
-            return Ended::Early { step: steps.len().saturating_sub(1), trouble };
+        let last = steps.len().saturating_sub(1);
+        let kept = self.give_back(&steps).await;
+        if ended != Ended::Done {
+            return ended;
         }
-        ended
+        // What is still held keeps the change open: the next console offers to take it up.
+        let closed = kept.and_then(|()| self.change.log.close(self.context.now(), Closing::Done));
+        closed.map_or_else(|trouble| Ended::Early { step: last, trouble }, |()| ended)
     }
 
     fn write(&self, record: Record) -> Result<(), Trouble> {
@@ -109,7 +112,7 @@ impl Engine {
         Ended::Early { step, trouble }
     }
 
-    async fn step(&self, step: &Step) -> Result<(), Trouble> {
+    async fn step(&mut self, step: &Step) -> Result<(), Trouble> {
         let number = self.context.step;
         if *self.context.stop.borrow() {
             return Err(Trouble::new(TroubleKind::Stopped, "stopped before this step"));
@@ -125,7 +128,11 @@ impl Engine {
             return self.satisfied(number);
         }
         self.unmoved(step, &seen)?;
+        if *self.context.stop.borrow() {
+            return Err(Trouble::new(TroubleKind::Stopped, "stopped before this step"));
+        }
         self.write(Record::Begun { step: number, before: seen, todo: todo.clone() })?;
+        self.changed |= object.undo(&Difference::Nothing) != Undo::First;
         let tries = self.context.world.patience.tries.max(1);
         for left in (0..tries).rev() {
             let answer = self.apply(object, &todo).await;
@@ -139,10 +146,18 @@ impl Engine {
                     self.tell(News::Verified(number));
                     return Ok(());
                 }
-                (rest, Err(trouble)) if trouble.kind.may_pass() && left > 0 => {
+                (_, Err(trouble)) if trouble.kind.may_pass() && left > 0 => {
                     self.context.tell(&trouble.text);
-                    todo = rest;
                     self.context.wait().await?;
+                    // What others did meanwhile was not approved.
+                    let seen = self.look(object).await?;
+                    self.no_new_riders(object, &seen)?;
+                    todo = object.difference(&seen, &step.wanted);
+                    if todo.is_nothing() {
+                        self.write(Record::Verified { step: number })?;
+                        self.tell(News::Verified(number));
+                        return Ok(());
+                    }
                 }
                 (_, Err(trouble)) => return Err(trouble),
                 (rest, Ok(())) => return Err(not_seen(object, &rest)),
@@ -178,12 +193,17 @@ impl Engine {
         let object = step.object.ensure();
         let approved = self.approved.preview().looks.get(self.context.step).and_then(|look| look.as_ref().ok());
         if let Some(look) = approved
-            && !step.follows
+            && !(step.follows && self.changed)
             && look.seen.digest() != seen.digest()
         {
             let text = format!("{} changed since the plan was shown: {}", object.name(), moved(&look.seen, seen));
             return Err(Trouble::new(TroubleKind::Moved, text).with_help("look at the plan again"));
         }
+        self.no_new_riders(object, seen)
+    }
+
+    /// Refuses to take along what of others was not there when the plan was shown.
+    fn no_new_riders(&self, object: &dyn Ensure, seen: &Seen) -> Result<(), Trouble> {
         let own = self.approved.plan().objects();
         let new: Vec<String> =
             object.riders(seen, &own).into_iter().filter(|rider| !self.approved.riders().contains(rider)).collect();
@@ -236,15 +256,29 @@ impl Engine {
     }
 
     /// Gives back what a run must not keep, whatever came of it. What cannot be given back is told and stays in the journal.
-    async fn give_back(&self, steps: &[Step]) {
+    async fn give_back(&self, steps: &[Step]) -> Result<(), Trouble> {
+        let mut kept = Ok(());
         for step in steps {
             let object = step.object.ensure();
-            let Some(giving) = object.give_back(&self.context, &self.permit) else { continue };
-            let given = giving.await;
+            let Some(given) = self.given_back(object).await else { continue };
             let record = Record::GaveBack { what: object.name(), trouble: given.as_ref().err().cloned() };
             self.write(record).ok();
-            self.tell(News::GaveBack(object.name(), given));
+            self.tell(News::GaveBack(object.name(), given.clone()));
+            kept = kept.and(given);
         }
+        kept
+    }
+
+    /// Tries to give one back, again where the trouble may pass. A stop does not end this: it is what a stop waits for.
+    async fn given_back(&self, object: &dyn Ensure) -> Option<Result<(), Trouble>> {
+        let world = &self.context.world;
+        for left in (0..world.patience.tries.max(1)).rev() {
+            match object.give_back(&self.context, &self.permit)?.await {
+                Err(trouble) if trouble.kind.may_pass() && left > 0 => (world.sleep)(world.patience.between).await,
+                other => return Some(other),
+            }
+        }
+        None
     }
 }
 

@@ -121,7 +121,7 @@ impl Plan {
         Preview { plan: self, looks, at: context.now() }
     }
 
-    /// The objects of the plan.
+    /// The objects of the plan, in order.
     #[must_use]
     pub fn objects(&self) -> Vec<&Object> {
         self.steps.iter().map(|step| &step.object).collect()
@@ -129,6 +129,17 @@ impl Plan {
 }
 
 impl Preview {
+    /// The same, with what has to be done told anew from what was seen.
+    #[must_use]
+    pub fn judged(mut self) -> Self {
+        for (step, look) in self.plan.steps.iter().zip(&mut self.looks) {
+            if let Ok(look) = look {
+                look.todo = step.object.ensure().difference(&look.seen, &step.wanted);
+            }
+        }
+        self
+    }
+
     /// Steps that could not be told, and why. A step that follows others may be untold: it is told when they have run.
     pub fn untold(&self) -> impl Iterator<Item = (usize, &Trouble)> {
         let told = |(n, look): (usize, &'_ Result<Look, Trouble>)| {
@@ -214,11 +225,11 @@ impl Preview {
     #[must_use]
     pub fn question(&self) -> Question {
         let riders = self.riders();
-        if let Some(why) = self.final_because() {
-            return Question::Name(why.to_owned());
-        }
-        if !riders.is_empty() {
-            return Question::Name(format!("this goes along, and is not of this plan: {}", riders.join(", ")));
+        let along = format!("this goes along, and is not of this plan: {}", riders.join(", "));
+        let because: Vec<String> =
+            self.final_because().map(str::to_owned).into_iter().chain((!riders.is_empty()).then_some(along)).collect();
+        if !because.is_empty() {
+            return Question::Name(because.join("; "));
         }
         match self.danger() {
             Danger::Look => Question::Nothing,

@@ -229,6 +229,10 @@ impl Ensure for Thing {
     fn give_back<'a>(&'a self, context: &'a Context, _permit: &'a Permit) -> Option<Doing<'a>> {
         context.notes.get("lock").filter(|_| self.role == "lock")?;
         Some(Box::pin(async move {
+            let fault = context.world.bench.with(|s| s.faults.get_mut(&format!("free {}", self.id)).and_then(Vec::pop));
+            if fault.is_some() {
+                return Err(Trouble::new(TroubleKind::NotReached, "not reached"));
+            }
             context.world.bench.with(|s| s.there.remove(&self.id));
             context.notes.set("lock", "", context.now())
         }))

@@ -29,6 +29,12 @@ pub enum TroubleKind {
 }
 
 impl TroubleKind {
+    /// Whether it is certain that nothing came of the try.
+    #[must_use]
+    pub const fn changed_nothing(self) -> bool {
+        matches!(self, Self::Moved | Self::Refused | Self::NotReached)
+    }
+
     /// Whether the same step may be tried again at once, after the object was read again.
     #[must_use]
     pub const fn may_pass(self) -> bool {

@@ -181,7 +181,7 @@ async fn a_stop_lets_the_request_in_flight_end_and_begins_no_other() {
     let (ask, stop) = unstopped();
     let ask = Arc::new(ask);
     let listener: Listener = Arc::new(move |news| {
-        if news == News::Begun(1) {
+        if news == News::Applied(1) {
             ask.send(true).ok();
         }
     });
@@ -264,6 +264,61 @@ async fn a_change_is_taken_back_last_first_under_its_lock_and_applied_again() {
     assert_eq!(site.run(back.plan).await, Ended::Done);
     assert_eq!(site.world.bench.there().keys().collect::<Vec<_>>(), ["vnet"]);
     assert_eq!(site.world.bench.there().get("vnet"), Some(&fields([("alias", "by hand")])));
+}
+
+#[tokio::test]
+async fn a_lock_that_cannot_be_given_back_keeps_the_change_open() {
+    let site = Site::new();
+    site.world.bench.fail("free lock", &[Fault::NotReached; 3]);
+    let ended = site.run(onboarding()).await;
+    assert_eq!(early(&ended), (3, TroubleKind::NotReached));
+    assert_eq!(site.entry().closed(), None);
+    assert!(site.world.bench.there().contains_key("lock"));
+    assert_eq!(site.resume().await, Ended::Done);
+    assert!(!site.world.bench.there().contains_key("lock"));
+}
+
+#[tokio::test]
+async fn what_others_stage_between_two_tries_does_not_go_along() {
+    let site = Site::new();
+    site.world.bench.fail("apply", &[Fault::Lost]);
+    let approved = site.approved(onboarding()).await.expect("approved");
+    let change = site.journal.begin(&who(), approved.plan(), (site.world.clock)()).expect("a change");
+    let (_keep, stop) = unstopped();
+    let bench = site.world.bench.clone();
+    let listener: Listener = Arc::new(move |news| {
+        if matches!(news, News::Line(3, _)) {
+            bench.put("lab", fields([("staged", "yes")]));
+        }
+    });
+    let ended = Engine::new(approved, change, &site.world, &listener, &stop).run(&who()).await;
+    assert_eq!(early(&ended), (3, TroubleKind::Moved));
+    assert!(site.world.bench.there().get("lab").is_some_and(|lab| lab.contains_key("staged")));
+}
+
+#[tokio::test]
+async fn what_a_refused_step_did_not_do_is_not_taken_back() {
+    let site = Site::new();
+    site.world.bench.fail("b", &[Fault::Refused]);
+    assert_eq!(early(&site.run(plan(vec![present("a"), present("b")])).await), (1, TroubleKind::Refused));
+    site.world.bench.put("b", fields([("by", "somebody else")]));
+    let back = way_back(&site.entry());
+    let names: Vec<String> = back.plan.steps.iter().map(|step| step.object.ensure().name()).collect();
+    assert_eq!(names, ["thing a"]);
+}
+
+#[tokio::test]
+async fn a_saved_look_that_says_nothing_is_to_be_done_is_judged_anew() {
+    let site = Site::new();
+    let mut preview = plan(vec![present("a")]).preview(&site.world, Default::default()).await;
+    for look in preview.looks.iter_mut().flatten() {
+        look.todo = Difference::Nothing;
+    }
+    let flags = Consent::Flags { write: false, yes: false, confirm: None };
+    let now = (site.world.clock)();
+    assert!(matches!(ApprovedPlan::of(preview.clone(), &site.world.site, &flags, now), Err(Refusal::Unasked(_))));
+    preview.at = now + jiff::SignedDuration::from_mins(60);
+    assert!(matches!(ApprovedPlan::of(preview, &site.world.site, &consent(), now), Err(Refusal::Old(_))));
 }
 
 /// Faults of the tries of one object.

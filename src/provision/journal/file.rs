@@ -76,13 +76,13 @@ fn failed<'a>(path: &'a Path, what: &'static str) -> impl Fn(std::io::Error) -> 
 }
 
 pub(super) fn begin(journal: &Journal, who: &Who, plan: &Plan, at: Timestamp) -> Result<Change, JournalError> {
-    let made = std::fs::DirBuilder::new().recursive(true).mode(0o770).create(&journal.dir);
+    let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&journal.dir);
     made.map_err(failed(&journal.dir, "cannot be made"))?;
     let mut next = journal.ids()?.last().map_or(1, |last| last.0.saturating_add(1));
     let (path, file) = loop {
         let path = journal.path(ChangeId(next));
         // Two consoles that begin at once get two numbers.
-        match OpenOptions::new().append(true).create_new(true).mode(0o660).open(&path) {
+        match OpenOptions::new().append(true).create_new(true).mode(0o600).open(&path) {
             Ok(file) => break (path, file),
             Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => next = next.saturating_add(1),
             Err(e) => return Err(failed(&path, "cannot be made")(e)),
@@ -109,6 +109,9 @@ pub(super) fn take_up(path: &Path, id: ChangeId) -> Result<(Entry, Change), Jour
     alone(&file, id, path)?;
     // Read under the lock: what another console wrote until it let go is in it.
     let entry = read(path, id)?;
+    if entry.closed().is_some() {
+        return Err(JournalError::Over(id));
+    }
     let cut = ends_cut(&mut file).map_err(failed(path, "cannot be read"))?;
     let log = Log::new(file, cut);
     let notes = entry.notes().written_to(&log);
@@ -154,6 +157,11 @@ pub(super) fn read(path: &Path, id: ChangeId) -> Result<Entry, JournalError> {
         Record::Opened { who, plan } => Some((line.at, who.clone(), plan.clone())),
         _ => None,
     });
-    let (at, who, plan) = opened.ok_or_else(|| JournalError::NoPlan { path: path.to_owned() })?;
+    let missing = || {
+        let path = path.to_owned();
+        // A plan that was never written whole is followed by nothing.
+        if damaged + lines.len() > 0 { JournalError::Damaged { path } } else { JournalError::NoPlan { path } }
+    };
+    let (at, who, plan) = opened.ok_or_else(missing)?;
     Ok(Entry { id, who, at, plan, lines, damaged })
 }

@@ -54,9 +54,18 @@ pub enum JournalError {
     /// Somebody runs this change now.
     #[error("change {0} is being run by another console")]
     Running(ChangeId),
+    /// It came to its end.
+    #[error("change {0} is over")]
+    Over(ChangeId),
     /// No change of that number.
     #[error("{0:?} is no change of this site")]
     NoChange(String),
+    /// Its plan cannot be read, though something was written after it.
+    #[error("{}: its plan cannot be read; it may hold the SDN lock", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+    },
     /// Nothing of it can be read.
     #[error("{}: holds no plan that can be read", path.display())]
     NoPlan {
@@ -73,8 +82,12 @@ impl JournalError {
             Self::File { .. } => {
                 "make the site's state directory writable for you, or set [state] dir in the site file"
             }
+            Self::Over(_) => "what it did can be taken back by a change of its own",
             Self::Running(_) => "wait until it ends, or stop it there",
             Self::NoChange(_) => "`deevnet-console journal` lists them",
+            Self::Damaged { .. } => {
+                "read it: it may be of a newer version; what it noted tells what is to be given back"
+            }
             Self::NoPlan { .. } => "nothing was begun: the file can be removed",
         }
     }
@@ -135,6 +148,14 @@ impl Entry {
                         state.before.get_or_insert_with(|| before.clone());
                         state.todo.push(todo.clone());
                         state.verified = false;
+                    }
+                }
+                // Refused at the first try: nothing came of it. What was read before the next try counts.
+                Record::Failed { step, trouble } if trouble.kind.changed_nothing() => {
+                    if let Some(state) = states.get_mut(*step)
+                        && state.todo.len() == 1
+                    {
+                        *state = StepState::default();
                     }
                 }
                 Record::Verified { step } | Record::Satisfied { step } => {
@@ -235,7 +256,7 @@ impl Journal {
     /// Takes a change up again, alone: a second console is refused for as long as this one has it.
     ///
     /// # Errors
-    /// [`JournalError::Running`] while another console has it; else as [`Self::read`].
+    /// [`JournalError::Running`] while another console has it, [`JournalError::Over`] when it ended; else as [`Self::read`].
     pub fn take_up(&self, id: ChangeId) -> Result<(Entry, Change), JournalError> {
         file::take_up(&self.path(id), id)
     }

@@ -41,11 +41,13 @@ impl Notes {
     /// # Errors
     /// When it cannot be written.
     pub fn set(&self, key: &str, value: &str, at: Timestamp) -> Result<(), Trouble> {
-        if let Some(log) = &self.log {
-            log.write(at, Record::Note { key: key.to_owned(), value: value.to_owned() })?;
-        }
+        // Kept even where it cannot be written: what is held has to be given back by this run then.
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         known.insert(key.to_owned(), value.to_owned());
-        Ok(())
+        drop(known);
+        match &self.log {
+            Some(log) => log.write(at, Record::Note { key: key.to_owned(), value: value.to_owned() }),
+            None => Ok(()),
+        }
     }
 }

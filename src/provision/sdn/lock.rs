@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ASKED, TOKEN, token};
+use super::{ASKED, FORCED, TOKEN, token};
 use crate::backends::permit::Permit;
 use crate::backends::proxmox::{Error, LockFault, Waiting};
 use crate::provision::fields::{Difference, Fields, Seen, fields};
@@ -28,7 +28,9 @@ impl SdnLock {
     async fn take(&self, context: &Context, permit: &Permit) -> Result<(), Trouble> {
         let client = context.world.proxmox()?;
         let before = context.notes.get(ASKED);
-        if self.by_force {
+        // Once: whoever has it after that took it since.
+        if self.by_force && context.notes.get(FORCED).is_none() {
+            context.notes.set(FORCED, &context.now().to_string(), context.now())?;
             client.sdn_unlock_by_force(permit).await.map_err(|e| Trouble::from(&e))?;
         }
         // An answer that gets lost leaves a lock without a token: that it was asked for is on disk before.
@@ -72,7 +74,7 @@ impl Ensure for SdnLock {
     }
 
     fn name(&self) -> String {
-        "the SDN lock".to_owned()
+        if self.by_force { "the SDN lock, by force" } else { "the SDN lock" }.to_owned()
     }
 
     fn danger(&self, todo: &Difference) -> Danger {

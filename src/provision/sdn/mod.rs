@@ -18,6 +18,8 @@ use crate::backends::proxmox::names::LockToken;
 const TOKEN: &str = "sdn-lock";
 /// Note: the lock was asked for, and no answer came yet. When.
 const ASKED: &str = "sdn-lock-asked";
+/// Note: a lock that somebody held was taken from them. When.
+const FORCED: &str = "sdn-lock-forced";
 /// Note: the task of an apply that was begun.
 const APPLY: &str = "sdn-apply";
 

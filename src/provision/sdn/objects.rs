@@ -71,7 +71,11 @@ pub struct SdnZone {
 }
 
 fn zone_fields(zone: &Zone) -> Fields {
-    let list = |names: &[String]| Some(names.join(",")).filter(|names| !names.is_empty());
+    let list = |names: &[String]| {
+        let mut names = names.to_vec();
+        names.sort();
+        Some(names.join(",")).filter(|names| !names.is_empty())
+    };
     let flag = |on: Option<bool>| on.filter(|on| *on).map(|_| "1".to_owned());
     let all = [
         ("type", Some(zone.kind.clone())),
