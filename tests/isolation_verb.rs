@@ -152,3 +152,20 @@ async fn legs_of_the_path_take_pasted_results_too() {
     assert!(code == 0 && text.contains("pasted by amy from tdemo/app"), "{code} {text}{said}");
     lab.shutdown().await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn tenants_are_not_told_apart_by_a_node_that_is_not_read_or_routes_nothing() {
+    let lab = lab().await;
+    let (code, text, said) = run(&lab, &["check", "all"]).await;
+    assert!(code == 0 && !text.contains("0 kept"), "a healthy site is green: {text}{said}");
+    for (fault, says) in [("exit-down", "cannot be asked"), ("frr-down", "FRR")] {
+        lab.fault_on(fault).unwrap();
+        for tenant in [None, Some("eds")] {
+            let args: Vec<&str> = ["check", "isolation"].into_iter().chain(tenant).collect();
+            let (code, text, _) = run(&lab, &args).await;
+            assert!(code == 1 && text.contains(says), "{fault} {tenant:?}: {code} {text}");
+        }
+        lab.fault_off(fault).unwrap();
+    }
+    lab.shutdown().await;
+}

@@ -133,7 +133,7 @@ async fn api(
     let fabric = fabric.await;
     let zones = zones(site, &fabric, wanted);
     // A clause of the contract is about every record.
-    let whole = wanted.tenant.is_some() || wanted.check == Check::Contract;
+    let whole = wanted.tenant.is_some() || matches!(wanted.check, Check::Contract | Check::All);
     join_all(zones.iter().map(|zone| {
         let (client, zone) = (&client, Name::new(zone));
         async move {

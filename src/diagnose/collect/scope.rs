@@ -160,8 +160,9 @@ impl Check {
 
 /// Ids that are about update keys.
 const ABOUT_KEYS: [&str; 5] = ["tsig-foreign", "tsig-unbound", "update-refused", "update-key-missing", "clock-skew"];
-/// Ids of other layers that are about what is between tenants.
-const BETWEEN_TENANTS: [&str; 2] = ["tsig-foreign", "tsig-unbound"];
+/// Ids of other layers that are about what is between tenants: whose null routes are not read, or are gone with FRR, is not
+/// told to be kept apart.
+const BETWEEN_TENANTS: [&str; 4] = ["tsig-foreign", "tsig-unbound", "exit-node-unreachable", "frr-down"];
 
 /// What is wanted of a check.
 #[derive(Debug, Clone, PartialEq, Eq)]
