@@ -169,3 +169,19 @@ async fn tenants_are_not_told_apart_by_a_node_that_is_not_read_or_routes_nothing
     }
     lab.shutdown().await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_secret_that_cannot_be_used_is_not_told_as_silence() {
+    let lab = lab().await;
+    let file = lab.dir().join("site.toml");
+    let whole = std::fs::read_to_string(&file).unwrap();
+    for (section, check) in [("[proxmox]", "fabric"), ("[opnsense]", "perimeter"), ("[powerdns]", "dns")] {
+        let at = whole.find(section).unwrap();
+        let secret = at + whole[at..].find("{ file = \"").unwrap() + "{ file = \"".len();
+        std::fs::write(&file, format!("{}/none{}", &whole[..secret], &whole[secret..])).unwrap();
+        let (code, text, said) = run(&lab, &["check", check]).await;
+        assert!(code == 1 && text.contains("cannot be asked"), "{section}: {code} {text}{said}");
+        assert!(text.contains("cannot be read") && !text.contains("power, network"), "{section}: {text}");
+    }
+    lab.shutdown().await;
+}

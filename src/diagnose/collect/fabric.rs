@@ -22,7 +22,7 @@ pub(super) async fn read(site: &Arc<Site>, clients: &Clients, check: Check, sink
         Ok(client) => client.recorded(sink.recorder(node)),
         Err(why) => {
             for request in ["GET /api2/json/cluster/sdn/zones?running=1", "GET /api2/json/cluster/resources"] {
-                sink.unanswered(node, request, &why.text);
+                sink.unasked(node, request, why);
             }
             return Fabric::default();
         }

@@ -86,7 +86,7 @@ pub(super) async fn read(
         if let (Some(dns), Some(access)) = (&site.powerdns, &clients.powerdns) {
             match access {
                 Ok(access) => api(site, dns, access, wanted, fabric.clone(), sink).await,
-                Err(why) => sink.unanswered(&server_name(dns.dns), "GET /api/v1/servers", &why.text),
+                Err(why) => sink.unasked(&server_name(dns.dns), "GET /api/v1/servers", why),
             }
         }
     };

@@ -31,7 +31,7 @@ pub(super) async fn read(
     let client = match &clients.opnsense {
         None => return,
         Some(Ok(client)) => client.recorded(sink.recorder(&host)),
-        Some(Err(why)) => return sink.unanswered(&host, "GET /api/core/firmware/status", &why.text),
+        Some(Err(why)) => return sink.unasked(&host, "GET /api/core/firmware/status", why),
     };
     // First and alone: a router that is silent or does not know the key is asked once.
     client.begin_poll().await;

@@ -5,9 +5,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crate::backends::http::{Exchange, HttpError, Kind as HttpKind, Recorder};
-use crate::diagnose::evidence::{Ended, Evidence, Http, Item, Kind};
+use crate::diagnose::evidence::{Ended, Evidence, Http, Item, Kind, NOT_ASKED};
 use crate::diagnose::facts::given_up;
 use crate::diagnose::parts::Part;
+use crate::inventory::feed::Unusable;
 use crate::site::scrub::Known;
 
 /// Reads the time.
@@ -179,6 +180,12 @@ impl Sink {
             let empty = body.is_empty();
             items.push(self.scrubbed(Item { file, from: from.to_owned(), kind, at, took, body, stderr, empty }));
         });
+    }
+
+    /// Adds `request`, which was not sent, and why: the site file's secret or certificate cannot be used.
+    pub(super) fn unasked(&self, from: &str, request: &str, why: &Unusable) {
+        let help = why.help.as_ref().map(|help| format!("; {help}")).unwrap_or_default();
+        self.unanswered(from, request, &format!("{NOT_ASKED}{}{help}", why.text));
     }
 
     /// Adds `request`, which nobody could be asked, or was not answered, and why.

@@ -14,6 +14,9 @@ pub use load::{LoadError, load};
 pub use redact::{REDACTED, redact};
 pub use save::{SaveError, save};
 
+/// How the reason of a request begins that was never sent: there is no client for what the site file names.
+pub const NOT_ASKED: &str = "nothing was asked: ";
+
 /// Everything that was read for one diagnosis.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Evidence {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::super::{Out, Rule};
 use super::{no_answer, source};
 use crate::backends::http::TlsFault;
-use crate::diagnose::evidence::Api;
+use crate::diagnose::evidence::{Api, NOT_ASKED};
 use crate::diagnose::facts::Facts;
 use crate::diagnose::facts::calls::Call;
 use crate::diagnose::finding::{Layer, Severity};
@@ -68,11 +68,22 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
     for (api, calls) in dead(facts) {
         let at = address(facts, api);
         let there = at.as_ref().map(|at| format!(" at {at}")).unwrap_or_default();
+        let unasked = calls.iter().find_map(|call| no_answer(call)?.strip_prefix(NOT_ASKED));
+        let (title, todo) = match unasked {
+            Some(why) => (
+                format!("{} cannot be asked{there}: {why}. What it alone knows is unknown.", api.words()),
+                format!("mend what the site file names for {}; `site check` tries it", api.words()),
+            ),
+            None => (
+                format!("{} does not answer{there}: what it alone knows is unknown.", api.words()),
+                format!("look at {}{there}: power, network, service", api.words()),
+            ),
+        };
         let mut finding = out
-            .finding(source(api), format!("{} does not answer{there}: what it alone knows is unknown.", api.words()))
+            .finding(source(api), title)
             .fact("source.answers", api.words(), format!("0 of {}", calls.len()))
             .affects(&at)
-            .next("check-source", 0, format!("look at {}{there}: power, network, service", api.words()));
+            .next("check-source", 0, todo);
         // A host is called by the address of its name server, which may answer all the same.
         let answers = |host: &str| facts.dns.replies.iter().any(|r| !r.silent && r.server == host);
         for call in &calls {

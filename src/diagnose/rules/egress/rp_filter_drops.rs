@@ -3,6 +3,7 @@
 use super::super::{Out, Rule};
 use super::rp_filter::{COUNTER, strict_on, with_interfaces};
 use crate::diagnose::facts::Facts;
+use crate::diagnose::facts::node::Node;
 use crate::diagnose::finding::{Layer, Severity, Subject};
 
 /// The rule.
@@ -49,8 +50,17 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
         }
         let finding = finding
             .affects(super::zones_of_exit(facts, name))
-            .next("rp-filter-off", 2, format!("set net.ipv4.conf.all.rp_filter to 0 on {name} and the other exit nodes, and make it last (/etc/sysctl.d)"))
-            .command("sysctl -w net.ipv4.conf.all.rp_filter=0");
+            .next("rp-filter-off", 2, format!("set rp_filter to 0 on {name} and the other exit nodes, for all and for each interface that has a value of its own (the larger counts), and make it last (/etc/sysctl.d)"))
+            .command(off(node));
         out.found(finding);
     }
+}
+
+/// Puts it off for all, and for each interface with a value of its own. sysctl writes the dot of a VLAN as a slash.
+fn off(node: &Node) -> String {
+    let own = node.rp_filter.iter().flat_map(|set| &set.value).filter(|(_, value)| **value > 0);
+    let plain = |name: &&String| name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-'));
+    let names = own.map(|(name, _)| name).filter(plain).filter(|name| !matches!(name.as_str(), "all" | "default"));
+    let each = names.map(|name| format!(" net.ipv4.conf.{}.rp_filter=0", name.replace('.', "/")));
+    format!("sysctl -w net.ipv4.conf.all.rp_filter=0{}", each.collect::<String>())
 }
