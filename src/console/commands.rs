@@ -20,45 +20,8 @@ pub(super) use run::moving::{Step, go as moving, in_list, rail_moved, text_end};
 pub(super) use run::places::PLACES;
 pub use table::COMMANDS;
 
-/// What running a command may touch (screens.md "Danger").
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Danger {
-    /// Level 0: reads only.
-    Look,
-    /// Level 1: one object, can be undone.
-    One,
-    /// Level 2: traffic or data of one tenant.
-    Tenant,
-    /// Level 3: other tenants notice.
-    Shared,
-    /// Level 3: no undo.
-    Final,
-}
-
-impl Danger {
-    /// Level, 0–3.
-    #[must_use]
-    pub const fn level(self) -> u8 {
-        match self {
-            Self::Look => 0,
-            Self::One => 1,
-            Self::Tenant => 2,
-            Self::Shared | Self::Final => 3,
-        }
-    }
-
-    /// Word.
-    #[must_use]
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Look => "look",
-            Self::One => "one",
-            Self::Tenant => "tenant",
-            Self::Shared => "shared",
-            Self::Final => "final",
-        }
-    }
-}
+/// What running a command may touch (screens.md "Danger"): as far as a change that it leads to may reach.
+pub use crate::provision::object::Danger;
 
 /// Kinds of argument; each is completed from what it names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -68,6 +68,18 @@ impl Danger {
             Self::Shared | Self::Final => 3,
         }
     }
+
+    /// Word.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Look => "look",
+            Self::One => "one",
+            Self::Tenant => "tenant",
+            Self::Shared => "shared",
+            Self::Final => "final",
+        }
+    }
 }
 
 /// The way back from a change.
