@@ -10,12 +10,14 @@
 
 mod answers;
 pub mod approve;
+pub mod conduct;
 pub mod egress;
 pub mod engine;
 pub mod fields;
 pub mod journal;
 pub mod object;
 pub mod plan;
+pub mod plans;
 pub mod sdn;
 pub mod trouble;
 pub mod undo;
