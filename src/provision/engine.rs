@@ -10,10 +10,10 @@ use tokio::sync::watch;
 use super::approve::ApprovedPlan;
 use super::fields::{Difference, Seen};
 use super::journal::{Change, Closing, Record, Who};
-use super::object::{Ensure, Undo};
+use super::object::Ensure;
 use super::plan::Step;
 use super::trouble::{Trouble, TroubleKind};
-use super::world::{Context, Listener, News, World};
+use super::world::{CHANGED, Context, Listener, News, World};
 use crate::backends::permit::Permit;
 
 /// How a run ended.
@@ -119,7 +119,7 @@ impl Engine {
         }
         let object = step.object.ensure();
         self.tell(News::Begun(number));
-        if !self.approved.preview().does(number) && object.undo(&Difference::Nothing) == Undo::First {
+        if !self.approved.preview().does(number) && !object.for_itself() {
             return self.satisfied(number);
         }
         let seen = self.look(object).await?;
@@ -132,7 +132,10 @@ impl Engine {
             return Err(Trouble::new(TroubleKind::Stopped, "stopped before this step"));
         }
         self.write(Record::Begun { step: number, before: seen, todo: todo.clone() })?;
-        self.changed |= object.undo(&Difference::Nothing) != Undo::First;
+        if object.for_itself() && !self.changed {
+            self.changed = true;
+            self.context.notes.set(CHANGED, "1", self.context.now())?;
+        }
         let tries = self.context.world.patience.tries.max(1);
         for left in (0..tries).rev() {
             let answer = self.apply(object, &todo).await;

@@ -129,6 +129,12 @@ pub trait Ensure: Send + Sync {
     /// Carries out a difference. May be called again with what is left of it; whether it worked is looked at afterwards.
     fn apply<'a>(&'a self, context: &'a Context, permit: &'a Permit, todo: &'a Difference) -> Doing<'a>;
 
+    /// Whether it is done for itself. What is only taken or tried for other steps, a lock or a last check, is not done where
+    /// they have nothing to do.
+    fn for_itself(&self) -> bool {
+        self.undo(&Difference::Nothing) != Undo::First
+    }
+
     /// What of others an apply of it takes along, as they are to be named before it is approved.
     fn riders(&self, _seen: &Seen, _own: &[&Object]) -> Vec<String> {
         Vec::new()
@@ -168,5 +174,8 @@ objects! {
     "A subnet." SdnSubnet(super::sdn::SdnSubnet),
     "The apply of what waits." SdnApply(super::sdn::SdnApply),
     "The default route of a tenant's VRF on an exit node, as its kernel has it." VrfDefault(super::egress::VrfDefault),
+    "An index that is nobody else's." OwnIndex(super::tenant::OwnIndex),
+    "Nothing of a tenant lives." NothingLives(super::tenant::NothingLives),
+    "All is well with a tenant." CheckAll(super::tenant::CheckAll),
     if test, "An object of tests." Thing(super::testing::Thing),
 }

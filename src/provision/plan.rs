@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::fields::{Difference, Seen, Wanted};
 use super::journal::Notes;
-use super::object::{Danger, Object, Undo};
+use super::object::{Danger, Object, Place, Undo};
 use super::trouble::Trouble;
 use super::world::{Context, World};
 
@@ -155,18 +155,20 @@ impl Preview {
         !(0..self.plan.steps.len()).any(|number| self.does(number))
     }
 
-    /// Whether a step has to do something, or may have to once the steps before it ran. What is only taken for others, a
-    /// lock, is not taken where they have nothing to do.
+    /// Whether a step has to do something, or may have to once the steps before it ran. What is only done for others, a lock
+    /// or a last check, is not done where they have nothing to do, unless it was begun and has not come out well.
     #[must_use]
     pub fn does(&self, number: usize) -> bool {
         let Some(step) = self.plan.steps.get(number) else { return false };
-        if step.object.ensure().undo(&Difference::Nothing) == Undo::First && step.wanted != Wanted::Absent {
+        if !step.object.ensure().for_itself() && step.wanted != Wanted::Absent {
             let place = step.object.ensure().place();
             let others = self.plan.steps.iter().enumerate().filter(|(other, step)| {
                 let object = step.object.ensure();
-                *other != number && object.place() == place && object.undo(&Difference::Nothing) != Undo::First
+                *other != number && (object.place() == place || place == Place::Here) && object.for_itself()
             });
-            return others.into_iter().any(|(other, _)| self.has_to_do(other));
+            let open = |look: &Look| matches!(look.todo, Difference::Update(_));
+            let begun = self.looks.get(number).is_some_and(|look| look.as_ref().is_ok_and(open));
+            return begun || others.into_iter().any(|(other, _)| self.has_to_do(other));
         }
         self.has_to_do(number)
             || (step.follows && (0..number).any(|before| self.is_change(before) && self.has_to_do(before)))
@@ -177,7 +179,7 @@ impl Preview {
     }
 
     fn is_change(&self, number: usize) -> bool {
-        self.plan.steps.get(number).is_some_and(|step| step.object.ensure().undo(&Difference::Nothing) != Undo::First)
+        self.plan.steps.get(number).is_some_and(|step| step.object.ensure().for_itself())
     }
 
     /// How far the steps that have something to do reach.

@@ -266,6 +266,7 @@ pub(crate) fn world() -> Arc<World> {
         proxmox: Err(none()),
         powerdns: Err(none()),
         opnsense: Err(none()),
+        registry: None,
         exit_nodes: Vec::new(),
         clock: Arc::new(invented::now),
         sleep: Arc::new(|_| Box::pin(tokio::task::yield_now())),

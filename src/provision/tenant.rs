@@ -1,0 +1,222 @@
+//! What is true of a tenant as a whole: its index is its own, nothing of it lives any more, and all is well with it. Each is
+//! looked at, nothing is changed.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::fields::{Difference, Fields, Seen, fields};
+use super::object::{Danger, Doing, Ensure, Looking, Place, Undo};
+use super::survey::{Survey, both};
+use super::trouble::{Trouble, TroubleKind};
+use super::world::{CHANGED, Context};
+use crate::backends::permit::Permit;
+use crate::diagnose::Diagnosis;
+use crate::diagnose::collect::{Check, Sink, Wanted, collect};
+use crate::diagnose::finding::Severity;
+use crate::inventory::feed::Clients;
+use crate::site::names::TenantName;
+use crate::site::numbering::TenantIndex;
+
+/// The index of a tenant is nobody else's, on every source. Looked at again under the SDN lock.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OwnIndex {
+    /// Tenant.
+    pub tenant: String,
+    /// Index.
+    pub index: u8,
+}
+
+impl Ensure for OwnIndex {
+    fn place(&self) -> Place {
+        Place::Here
+    }
+
+    fn name(&self) -> String {
+        format!("index {} of {}", self.index, self.tenant)
+    }
+
+    fn danger(&self, _todo: &Difference) -> Danger {
+        Danger::Look
+    }
+
+    fn undo(&self, _todo: &Difference) -> Undo {
+        Undo::Nothing
+    }
+
+    fn observe<'a>(&'a self, context: &'a Context) -> Looking<'a> {
+        Box::pin(async move {
+            let refused = |text: String| Trouble::new(TroubleKind::Refused, text);
+            let tenant: TenantName = self.tenant.parse().map_err(|e| refused(format!("{e}")))?;
+            let index = TenantIndex::new(u64::from(self.index)).map_err(|e| refused(e.to_string()))?;
+            let survey = Survey::read(&context.world).await;
+            survey.index_for(&context.world.site, &tenant, Some(index)).map_err(|why| {
+                let help = "another operator was faster: make the plan again, it takes the next free index";
+                if why.kind == TroubleKind::Refused { why.with_help(help) } else { why }
+            })?;
+            Ok(Seen::Present(Fields::new()))
+        })
+    }
+
+    fn apply<'a>(&'a self, _context: &'a Context, _permit: &'a Permit, _todo: &'a Difference) -> Doing<'a> {
+        Box::pin(async { Ok(()) })
+    }
+}
+
+/// Nothing of a tenant lives: no guest on its VNets, none that bears its name.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NothingLives {
+    /// Tenant.
+    pub tenant: String,
+}
+
+impl NothingLives {
+    /// Guests of the tenant: by name, by number, or by a card on one of its bridges.
+    async fn guests(&self, context: &Context) -> Result<Vec<String>, Trouble> {
+        let world = &context.world;
+        let survey = Survey::read(world).await;
+        let tenant: TenantName = self.tenant.parse().map_err(|e| Trouble::new(TroubleKind::Refused, format!("{e}")))?;
+        let own = survey.own_index(&world.site, &tenant);
+        let vnets = survey.vnets?;
+        let bridges: Vec<&str> =
+            both(&vnets).filter(|vnet| vnet.zone == self.tenant).map(|vnet| vnet.vnet.as_str()).collect();
+        let prefix = format!("{}-", self.tenant);
+        let mut found = Vec::new();
+        for vm in survey.vms?.iter().filter(|vm| !vm.template) {
+            let name = vm.name.clone().unwrap_or_default();
+            let numbered = world.site.numbering.index_of_vmid(vm.vmid).map(|(index, _)| index);
+            let by_number = own.is_some() && numbered == own;
+            if name.starts_with(&prefix) || by_number || self.is_on(context, &vm.node, vm.vmid, &bridges).await? {
+                found.push(format!("VM {} {name}", vm.vmid).trim_end().to_owned());
+            }
+        }
+        Ok(found)
+    }
+
+    /// Whether a guest has a card on one of the bridges.
+    async fn is_on(&self, context: &Context, node: &str, vmid: u32, bridges: &[&str]) -> Result<bool, Trouble> {
+        if bridges.is_empty() {
+            return Ok(false);
+        }
+        let config = context.world.proxmox()?.vm_config(node, vmid).await;
+        match config {
+            Ok(config) => {
+                Ok(config.nets.values().any(|card| card.bridge.as_deref().is_some_and(|b| bridges.contains(&b))))
+            }
+            // It went meanwhile.
+            Err(error) if error.is_absent() => Ok(false),
+            Err(error) => Err(Trouble::from(&error)),
+        }
+    }
+}
+
+impl Ensure for NothingLives {
+    fn place(&self) -> Place {
+        Place::Pve
+    }
+
+    fn name(&self) -> String {
+        format!("no workload of {}", self.tenant)
+    }
+
+    fn danger(&self, _todo: &Difference) -> Danger {
+        Danger::Look
+    }
+
+    fn undo(&self, _todo: &Difference) -> Undo {
+        Undo::Nothing
+    }
+
+    fn observe<'a>(&'a self, context: &'a Context) -> Looking<'a> {
+        Box::pin(async move {
+            let guests = self.guests(context).await?;
+            if guests.is_empty() {
+                return Ok(Seen::Present(Fields::new()));
+            }
+            let text = format!("{} still has {}", self.tenant, guests.join(", "));
+            let help = format!("delete them first: `deevnet-console workload delete {}/NAME`", self.tenant);
+            Err(Trouble::new(TroubleKind::Refused, text).with_help(help))
+        })
+    }
+
+    fn apply<'a>(&'a self, _context: &'a Context, _permit: &'a Permit, _todo: &'a Difference) -> Doing<'a> {
+        Box::pin(async { Ok(()) })
+    }
+}
+
+/// Note: what `check all` came to in this change.
+const CHECKED: &str = "check-all";
+
+/// `check all` of a tenant finds nothing and leaves nothing unknown. It is run after a change, never for itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CheckAll {
+    /// Tenant.
+    pub tenant: String,
+}
+
+impl CheckAll {
+    /// What is wanted of it.
+    #[must_use]
+    pub fn passed() -> Fields {
+        fields([("result", "passed")])
+    }
+
+    async fn run(&self, context: &Context) -> Result<(), Trouble> {
+        let world = &context.world;
+        let wanted = Wanted::of(Check::All, Some(&self.tenant));
+        let sink = Sink::new(Arc::clone(&world.clock));
+        let clients = Clients::connect(&world.site).await;
+        let evidence = collect(&world.site, &clients, &wanted, &sink).await;
+        let report = Diagnosis::of(&wanted, evidence, Vec::new()).report;
+        let help = format!("`deevnet-console check all {}` shows it; mend it, then resume", self.tenant);
+        if let Some(cause) = report.headline().filter(|_| report.worst() > Some(Severity::Info)) {
+            let text = format!("check all of {}: {}", self.tenant, cause.title);
+            return Err(Trouble::new(TroubleKind::Refused, text).with_help(help));
+        }
+        if let Some(open) = report.unknown.first() {
+            let text = format!(
+                "check all of {}: {} not known{}",
+                self.tenant,
+                open.missing,
+                open.why.as_ref().map(|why| format!(": {why}")).unwrap_or_default()
+            );
+            return Err(Trouble::new(TroubleKind::Unknown, text).with_help(help));
+        }
+        context.tell(format!("{} rules pass", report.passed.len()));
+        context.notes.set(CHECKED, "passed", context.now())
+    }
+}
+
+impl Ensure for CheckAll {
+    fn place(&self) -> Place {
+        Place::Here
+    }
+
+    fn name(&self) -> String {
+        format!("check all of {}", self.tenant)
+    }
+
+    fn danger(&self, _todo: &Difference) -> Danger {
+        Danger::Look
+    }
+
+    fn undo(&self, _todo: &Difference) -> Undo {
+        Undo::Nothing
+    }
+
+    fn for_itself(&self) -> bool {
+        false
+    }
+
+    fn observe<'a>(&'a self, context: &'a Context) -> Looking<'a> {
+        Box::pin(async move {
+            let due = || context.notes.get(CHANGED).map(|_| "not run".to_owned());
+            let result = context.notes.get(CHECKED).or_else(due);
+            Ok(result.map_or(Seen::Absent, |result| Seen::Present(fields([("result", result)]))))
+        })
+    }
+
+    fn apply<'a>(&'a self, context: &'a Context, _permit: &'a Permit, _todo: &'a Difference) -> Doing<'a> {
+        Box::pin(self.run(context))
+    }
+}
