@@ -4,3 +4,4 @@
 //! here, before the plan is shown, and is part of it from then on.
 
 pub mod network;
+pub mod table;
