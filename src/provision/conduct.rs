@@ -5,9 +5,9 @@ use std::sync::Arc;
 use tokio::sync::watch;
 
 use super::approve::ApprovedPlan;
-use super::engine::{Ended, Engine};
-use super::journal::{ChangeId, Journal, JournalError, Who};
-use super::world::{Listener, World};
+use super::engine::{Ended, Engine, release};
+use super::journal::{ChangeId, Closing, Entry, Journal, JournalError, Record, Who};
+use super::world::{Context, Listener, World};
 
 /// Who listens to a run, and whether it is to stop.
 pub struct Ears {
@@ -15,6 +15,46 @@ pub struct Ears {
     pub listener: Listener,
     /// Set to `true` when no further step is to begin.
     pub stop: watch::Receiver<bool>,
+}
+
+/// What an approved plan is to the journal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Course {
+    /// A change of its own.
+    Begin,
+    /// The rest of a change that did not come to its end.
+    Resume(ChangeId),
+    /// The way back of a change: a change of its own. One that did not come to its end gives back first what it holds, and is
+    /// over when its way back is.
+    TakeBack(ChangeId),
+    /// What a change holds is given back; it stays open.
+    LayDown(ChangeId),
+}
+
+/// Carries an approved plan out. `opened` is told the number of the change before the first step.
+///
+/// # Errors
+/// As [`begin`] and [`resume`].
+pub async fn run(
+    world: &Arc<World>,
+    journal: &Journal,
+    (course, approved): (Course, ApprovedPlan),
+    who: &Who,
+    ears: &Ears,
+    opened: impl FnOnce(ChangeId),
+) -> Result<Ended, JournalError> {
+    match course {
+        Course::Begin => begin(world, journal, approved, who, ears, opened).await,
+        Course::Resume(id) => {
+            opened(id);
+            resume(world, journal, id, approved, who, ears).await
+        }
+        Course::TakeBack(id) => take_back(world, journal, (id, approved), who, ears, opened).await,
+        Course::LayDown(id) => {
+            opened(id);
+            lay_down(world, journal, id, &approved, who, ears).await
+        }
+    }
 }
 
 /// Begins an approved plan as a change of its own. `opened` is told its number before the first step.
@@ -48,4 +88,71 @@ pub async fn resume(
 ) -> Result<Ended, JournalError> {
     let (_, change) = journal.take_up(id)?;
     Ok(Engine::new(approved, change, world, &ears.listener, &ears.stop).run(who).await)
+}
+
+/// Gives back what a change holds and leaves it open.
+///
+/// # Errors
+/// As [`resume`].
+pub async fn lay_down(
+    world: &Arc<World>,
+    journal: &Journal,
+    id: ChangeId,
+    approved: &ApprovedPlan,
+    who: &Who,
+    ears: &Ears,
+) -> Result<Ended, JournalError> {
+    let (entry, change) = journal.take_up(id)?;
+    let given = given_back(world, (&entry, &change), approved, who, ears).await;
+    Ok(given.map_or_else(|trouble| Ended::Early { step: 0, trouble }, |()| Ended::Done))
+}
+
+/// Runs the way back of a change as a change of its own.
+async fn take_back(
+    world: &Arc<World>,
+    journal: &Journal,
+    (id, approved): (ChangeId, ApprovedPlan),
+    who: &Who,
+    ears: &Ears,
+    opened: impl FnOnce(ChangeId),
+) -> Result<Ended, JournalError> {
+    // Kept until the end: nobody takes the change up while it is taken back.
+    let former = match journal.take_up(id) {
+        Ok(former) => Some(former),
+        Err(JournalError::Over(_)) => None,
+        Err(e) => return Err(e),
+    };
+    if let Some((entry, change)) = &former
+        && let Err(trouble) = given_back(world, (entry, change), &approved, who, ears).await
+    {
+        return Ok(Ended::Early { step: 0, trouble });
+    }
+    let ended = begin(world, journal, approved, who, ears, opened).await?;
+    match (&ended, former) {
+        (Ended::Done, Some((entry, change))) => {
+            let closed = change.log.close((world.clock)(), Closing::Undone);
+            let last = entry.plan.steps.len().saturating_sub(1);
+            Ok(closed.map_or_else(|trouble| Ended::Early { step: last, trouble }, |()| ended))
+        }
+        _ => Ok(ended),
+    }
+}
+
+async fn given_back(
+    world: &Arc<World>,
+    (entry, change): (&Entry, &super::journal::Change),
+    approved: &ApprovedPlan,
+    who: &Who,
+    ears: &Ears,
+) -> Result<(), super::trouble::Trouble> {
+    let run = Record::Run { who: who.clone(), digests: Vec::new(), riders: Vec::new() };
+    change.log.write((world.clock)(), run)?;
+    let context = Context {
+        world: Arc::clone(world),
+        notes: change.notes.clone(),
+        step: 0,
+        listener: Arc::clone(&ears.listener),
+        stop: ears.stop.clone(),
+    };
+    release(&context, &approved.permit(&change.id.to_string()), change, &entry.plan.steps).await
 }

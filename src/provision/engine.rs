@@ -199,7 +199,7 @@ impl Engine {
             && !(step.follows && self.changed)
             && look.seen.digest() != seen.digest()
         {
-            let text = format!("{} changed since the plan was shown: {}", object.name(), moved(&look.seen, seen));
+            let text = format!("{} changed since the plan was shown: {}", object.name(), look.seen.moved(seen));
             return Err(Trouble::new(TroubleKind::Moved, text).with_help("look at the plan again"));
         }
         self.no_new_riders(object, seen)
@@ -260,45 +260,42 @@ impl Engine {
 
     /// Gives back what a run must not keep, whatever came of it. What cannot be given back is told and stays in the journal.
     async fn give_back(&self, steps: &[Step]) -> Result<(), Trouble> {
-        let mut kept = Ok(());
-        for step in steps {
-            let object = step.object.ensure();
-            let Some(given) = self.given_back(object).await else { continue };
-            let record = Record::GaveBack { what: object.name(), trouble: given.as_ref().err().cloned() };
-            self.write(record).ok();
-            self.tell(News::GaveBack(object.name(), given.clone()));
-            kept = kept.and(given);
-        }
-        kept
-    }
-
-    /// Tries to give one back, again where the trouble may pass. A stop does not end this: it is what a stop waits for.
-    async fn given_back(&self, object: &dyn Ensure) -> Option<Result<(), Trouble>> {
-        let world = &self.context.world;
-        for left in (0..world.patience.tries.max(1)).rev() {
-            match object.give_back(&self.context, &self.permit)?.await {
-                Err(trouble) if trouble.kind.may_pass() && left > 0 => (world.sleep)(world.patience.between).await,
-                other => return Some(other),
-            }
-        }
-        None
+        release(&self.context, &self.permit, &self.change, steps).await
     }
 }
 
-/// The first field in which two looks differ, in words.
-fn moved(then: &Seen, now: &Seen) -> String {
-    match (then, now) {
-        (Seen::Absent, _) => "it was not there".to_owned(),
-        (_, Seen::Absent) => "it is gone".to_owned(),
-        (Seen::Present(then), Seen::Present(now)) => {
-            let value = |fields: &super::fields::Fields, name: &String| fields.get(name).cloned().unwrap_or_default();
-            let mut names = then.keys().chain(now.keys());
-            let name = names.find(|name| then.get(*name) != now.get(*name));
-            name.map_or_else(String::new, |name| {
-                format!("{name} was {:?} and is {:?}", value(then, name), value(now, name))
-            })
+/// Gives back what a change holds for the steps of its plan, each tried again where the trouble may pass. A stop does not end
+/// this: it is what a stop waits for.
+///
+/// # Errors
+/// The first that could not be given back; it is told and written down, and stays with the change.
+pub(super) async fn release(
+    context: &Context,
+    permit: &Permit,
+    change: &Change,
+    steps: &[Step],
+) -> Result<(), Trouble> {
+    let mut kept = Ok(());
+    for step in steps {
+        let object = step.object.ensure();
+        let Some(given) = released(context, permit, object).await else { continue };
+        let record = Record::GaveBack { what: object.name(), trouble: given.as_ref().err().cloned() };
+        change.log.write(context.now(), record).ok();
+        (context.listener)(News::GaveBack(object.name(), given.clone()));
+        kept = kept.and(given);
+    }
+    kept
+}
+
+async fn released(context: &Context, permit: &Permit, object: &dyn Ensure) -> Option<Result<(), Trouble>> {
+    let world = &context.world;
+    for left in (0..world.patience.tries.max(1)).rev() {
+        match object.give_back(context, permit)?.await {
+            Err(trouble) if trouble.kind.may_pass() && left > 0 => (world.sleep)(world.patience.between).await,
+            other => return Some(other),
         }
     }
+    None
 }
 
 fn not_seen(object: &dyn Ensure, rest: &Difference) -> Trouble {

@@ -57,6 +57,20 @@ pub struct Subject {
     pub tenant: Option<String>,
 }
 
+/// Who and what a plan reaches, in words, as far as its author knows more than its steps say (screens.md §13).
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reach {
+    /// What will be destroyed, a line each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub destroyed: Vec<String>,
+    /// What will stay, though one might think otherwise.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stays: Vec<String>,
+    /// Others who notice, and what.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub noticed: Vec<String>,
+}
+
 /// What is to be done, in order. Holds no secret: it is written to journals and files.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plan {
@@ -68,6 +82,9 @@ pub struct Plan {
     pub subject: Subject,
     /// Its steps.
     pub steps: Vec<Step>,
+    /// Whom and what it reaches, where its author says more than the steps do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reach: Option<Reach>,
 }
 
 /// A step as it was looked at.
@@ -180,6 +197,50 @@ impl Preview {
 
     fn is_change(&self, number: usize) -> bool {
         self.plan.steps.get(number).is_some_and(|step| step.object.ensure().for_itself())
+    }
+
+    /// What looks otherwise in a newer look at the same plan, a sentence each: the plan is not what was looked at any more.
+    #[must_use]
+    pub fn moved(&self, newer: &Self) -> Vec<String> {
+        let pairs = self.looks.iter().zip(&newer.looks).zip(&self.plan.steps);
+        let mut all: Vec<String> = pairs
+            .filter_map(|((then, now), step)| {
+                let name = step.object.ensure().name();
+                match (then, now) {
+                    (Ok(then), Ok(now)) if then.seen != now.seen => {
+                        Some(format!("{name}: {}", then.seen.moved(&now.seen)))
+                    }
+                    (Ok(_), Err(why)) if !step.follows => Some(format!("{name} cannot be told any more: {why}")),
+                    _ => None,
+                }
+            })
+            .collect();
+        let before = self.riders();
+        let new = newer.riders().into_iter().filter(|rider| !before.contains(rider));
+        all.extend(new.map(|rider| format!("would go along now: {rider}")));
+        all
+    }
+
+    /// Whom and what the plan reaches: what its author says, else what its steps tell.
+    #[must_use]
+    pub fn reach(&self) -> Reach {
+        if let Some(reach) = &self.plan.reach {
+            return reach.clone();
+        }
+        let todo = |number: usize| Some(&self.looks.get(number)?.as_ref().ok()?.todo);
+        let mut reach = Reach { noticed: self.riders(), ..Reach::default() };
+        for (number, step) in self.plan.steps.iter().enumerate().filter(|(number, _)| self.does(*number)) {
+            let object = step.object.ensure();
+            if object.undo(&Difference::Nothing) == Undo::First {
+                continue;
+            }
+            match todo(number) {
+                Some(Difference::Delete(_)) => reach.destroyed.push(object.name()),
+                Some(todo) if object.danger(todo) == Danger::Shared => reach.noticed.push(object.name()),
+                _ => {}
+            }
+        }
+        reach
     }
 
     /// How far the steps that have something to do reach.

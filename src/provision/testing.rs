@@ -255,6 +255,7 @@ pub(crate) fn plan(steps: Vec<Step>) -> Plan {
         title: "Make things".to_owned(),
         subject: Subject { name: "tdemo".to_owned(), tenant: Some("tdemo".to_owned()) },
         steps,
+        reach: None,
     }
 }
 

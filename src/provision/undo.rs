@@ -57,8 +57,22 @@ pub fn way_back(entry: &Entry) -> WayBack {
         title: format!("Undo {}: {}", entry.id, entry.plan.title),
         subject: entry.plan.subject.clone(),
         steps,
+        reach: None,
     };
     WayBack { plan, left }
+}
+
+/// The plan that gives back what a change holds, a lock, and leaves everything else as it is.
+#[must_use]
+pub fn laid_down(entry: &Entry) -> Plan {
+    let locks = entry.plan.steps.iter().filter(|step| step.object.ensure().undo(&Difference::Nothing) == Undo::First);
+    Plan {
+        site: entry.plan.site.clone(),
+        title: format!("Leave {} for later: {}", entry.id, entry.plan.title),
+        subject: entry.plan.subject.clone(),
+        steps: locks.map(|step| Step::absent(step.object.clone())).collect(),
+        reach: None,
+    }
 }
 
 fn back(object: &Object, wanted: Wanted) -> Step {

@@ -2,4 +2,8 @@
 //!
 //! Numbers and names come from the site alone; what has to be chosen by looking (a VMID, a template, an index) is chosen
 //! here, before the plan is shown, and is part of it from then on.
+
+pub mod delete;
 pub mod network;
+pub mod onboard;
+pub mod table;

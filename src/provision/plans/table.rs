@@ -1,0 +1,128 @@
+//! Every plan that can be asked for by name: the one table from a command to the plan that it makes.
+
+use std::str::FromStr;
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+
+use super::network;
+use crate::provision::conduct::Course;
+use crate::provision::journal::{ChangeId, Entry, Journal, JournalError, Notes};
+use crate::provision::plan::{Plan, Subject};
+use crate::provision::trouble::{Trouble, TroubleKind};
+use crate::provision::undo::{laid_down, way_back};
+use crate::provision::world::World;
+use crate::site::names::TenantName;
+use crate::site::numbering::TenantIndex;
+
+/// What a plan is made from.
+#[derive(Clone)]
+pub struct Desk {
+    /// The site as it can be looked at.
+    pub world: Arc<World>,
+    /// What was changed before.
+    pub journal: Journal,
+}
+
+/// A plan as it was made, before it is looked at.
+pub struct Draft {
+    /// The plan.
+    pub plan: Plan,
+    /// What is known of it from before: the notes of the change that it goes on with.
+    pub notes: Notes,
+    /// What it is to the journal.
+    pub course: Course,
+    /// What it leaves as it is, and why.
+    pub left: Vec<(String, &'static str)>,
+}
+
+/// A plan that is being made.
+pub type Making = BoxFuture<'static, Result<Draft, Trouble>>;
+
+/// One line of the table.
+pub struct Maker {
+    /// Name of the command.
+    pub name: &'static str,
+    /// Makes the plan from the words behind the name; `key=value` where a word says what it is.
+    pub make: fn(Desk, Vec<String>) -> Making,
+}
+
+/// All of them.
+pub static MAKERS: &[Maker] = &[
+    Maker { name: "onboard", make: |desk, words| Box::pin(async move { onboard(&desk, &words) }) },
+    Maker { name: "undo", make: |desk, words| Box::pin(async move { undo(&desk, &words) }) },
+    Maker { name: "resume", make: |desk, words| Box::pin(async move { resume(&desk, &words) }) },
+    Maker { name: "later", make: |desk, words| Box::pin(async move { later(&desk, &words) }) },
+];
+
+/// The maker of that name.
+#[must_use]
+pub fn maker(name: &str) -> Option<&'static Maker> {
+    MAKERS.iter().find(|maker| maker.name == name)
+}
+
+/// The value of `key=value` among the words.
+#[must_use]
+pub fn value<'w>(words: &'w [String], key: &str) -> Option<&'w str> {
+    words.iter().find_map(|word| word.strip_prefix(key)?.strip_prefix('='))
+}
+
+fn refused(text: impl AsRef<str>, help: &str) -> Trouble {
+    Trouble::new(TroubleKind::Refused, text).with_help(help)
+}
+
+fn onboard(desk: &Desk, words: &[String]) -> Result<Draft, Trouble> {
+    let name = words.first().map(String::as_str).unwrap_or_default();
+    let tenant = TenantName::from_str(name)
+        .map_err(|e| refused(format!("{name:?} is no name of a tenant: {e}"), "take another"))?;
+    let wanted = value(words, "index").unwrap_or_default();
+    let number = wanted.parse().ok().and_then(|number| TenantIndex::new(number).ok());
+    let index =
+        number.ok_or_else(|| refused(format!("{wanted:?} is no index of a tenant"), "give one from 1 to 62"))?;
+    let site = &desk.world.site;
+    Ok(Draft {
+        plan: Plan {
+            site: site.name.clone(),
+            title: format!("Network of {tenant}"),
+            subject: Subject { name: tenant.to_string(), tenant: Some(tenant.to_string()) },
+            steps: network::onboarding(site, &tenant, index),
+            reach: None,
+        },
+        notes: Notes::default(),
+        course: Course::Begin,
+        left: Vec::new(),
+    })
+}
+
+impl From<JournalError> for Trouble {
+    fn from(error: JournalError) -> Self {
+        Self::new(TroubleKind::Journal, error.to_string()).with_help(error.help())
+    }
+}
+
+fn entry(desk: &Desk, words: &[String]) -> Result<Entry, Trouble> {
+    let id: ChangeId = words.first().map(String::as_str).unwrap_or_default().parse()?;
+    Ok(desk.journal.read(id)?)
+}
+
+fn open_entry(desk: &Desk, words: &[String]) -> Result<Entry, Trouble> {
+    let entry = entry(desk, words)?;
+    if entry.closed().is_some() { Err(JournalError::Over(entry.id).into()) } else { Ok(entry) }
+}
+
+fn undo(desk: &Desk, words: &[String]) -> Result<Draft, Trouble> {
+    let entry = entry(desk, words)?;
+    let back = way_back(&entry);
+    Ok(Draft { plan: back.plan, notes: Notes::default(), course: Course::TakeBack(entry.id), left: back.left })
+}
+
+fn resume(desk: &Desk, words: &[String]) -> Result<Draft, Trouble> {
+    let entry = open_entry(desk, words)?;
+    let notes = entry.notes();
+    Ok(Draft { notes, course: Course::Resume(entry.id), plan: entry.plan, left: Vec::new() })
+}
+
+fn later(desk: &Desk, words: &[String]) -> Result<Draft, Trouble> {
+    let entry = open_entry(desk, words)?;
+    Ok(Draft { plan: laid_down(&entry), notes: entry.notes(), course: Course::LayDown(entry.id), left: Vec::new() })
+}
