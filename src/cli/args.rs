@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use super::change::args::{ApplyArgs, AuditAction, Change, JournalArgs, PlanArgs};
 use crate::diagnose::collect::Check;
 
 /// Console for a tenant platform on Proxmox VE, PowerDNS, OPNsense and an exit node.
@@ -114,6 +115,21 @@ pub enum Verb {
         /// Form.
         #[arg(short, long, value_enum, default_value_t)]
         output: Format,
+    },
+    /// What changes something.
+    #[command(flatten)]
+    Change(Change),
+    /// Show what a verb would change, and save it with -o FILE.
+    Plan(PlanArgs),
+    /// Carry out a saved plan; refused when the world moved since.
+    Apply(ApplyArgs),
+    /// What was changed from here; 1 where a change is open.
+    Journal(JournalArgs),
+    /// What was changed from here, for an archive.
+    Audit {
+        /// What.
+        #[command(subcommand)]
+        action: AuditAction,
     },
     /// Write a site file by asking, probing and explaining.
     Init(InitArgs),

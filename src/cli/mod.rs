@@ -1,6 +1,7 @@
 //! Headless verbs: arguments → engine → printer. Data on stdout, messages on stderr.
 
 pub mod args;
+pub mod change;
 mod check;
 mod contract;
 mod explain;
@@ -41,6 +42,8 @@ pub enum Code {
     Usage,
     /// Nothing found, but something unknown.
     Unknown,
+    /// A change was refused: nobody said yes, or something speaks against it.
+    Refused,
     /// Nobody reads stdout any more, as in `… | head`: no error.
     ClosedPipe,
     /// The console was ended by a signal; its number and 128, as shells say it.
@@ -121,6 +124,7 @@ fn code(code: Code) -> ExitCode {
         Code::Found => 1,
         Code::Usage => 2,
         Code::Unknown => 3,
+        Code::Refused => 4,
         Code::Signal(n) => n,
     })
 }
@@ -160,6 +164,11 @@ fn run(cli: Cli) -> Result<Code, Failure> {
         Some(Verb::Check(request)) => check::run(&global, &request),
         Some(Verb::Reach(request)) => reach::run(&global, &request),
         Some(Verb::Explain { dir, matrix, output }) => explain::run(&dir, matrix, output),
+        Some(Verb::Change(change)) => change::run(&global, &change),
+        Some(Verb::Plan(request)) => change::plan(&global, &request),
+        Some(Verb::Apply(request)) => change::apply(&global, &request),
+        Some(Verb::Journal(request)) => change::journal(&global, &request),
+        Some(Verb::Audit { action }) => change::audit(&global, action),
         Some(Verb::Init(request)) => init::run(&global, &request),
         Some(Verb::Site { action: SiteAction::Check { verbose, timeout, resolv_conf, output } }) => {
             let request = site_check::Request { verbose, timeout, resolv_conf, output };

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use crate::inventory::feed::Clock;
+use crate::provision::world::Sleep;
 
 /// The system's clock.
 #[must_use]
@@ -17,4 +18,10 @@ pub fn system() -> Clock {
 #[expect(clippy::disallowed_methods, reason = "the one place where the time is read")]
 pub fn now() -> Timestamp {
     Timestamp::now()
+}
+
+/// Waits as the system's clock goes.
+#[must_use]
+pub fn sleep() -> Sleep {
+    Arc::new(|length| Box::pin(tokio::time::sleep(length)))
 }

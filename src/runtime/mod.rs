@@ -5,5 +5,6 @@ pub mod clock;
 mod effects;
 mod event_loop;
 mod probes;
+pub mod who;
 
 pub use event_loop::{End, Session, run};

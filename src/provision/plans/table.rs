@@ -1,18 +1,17 @@
 //! Every plan that can be asked for by name: the one table from a command to the plan that it makes.
 
-use std::str::FromStr;
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 
-use super::network;
+use super::{delete, onboard, onboard::Onboarding};
 use crate::provision::conduct::Course;
 use crate::provision::journal::{ChangeId, Entry, Journal, JournalError, Notes};
-use crate::provision::plan::{Plan, Subject};
+use crate::provision::plan::Plan;
 use crate::provision::trouble::{Trouble, TroubleKind};
 use crate::provision::undo::{laid_down, way_back};
 use crate::provision::world::World;
-use crate::site::names::TenantName;
+use crate::site::names::{NameError, TenantName};
 use crate::site::numbering::TenantIndex;
 
 /// What a plan is made from.
@@ -49,7 +48,8 @@ pub struct Maker {
 
 /// All of them.
 pub static MAKERS: &[Maker] = &[
-    Maker { name: "onboard", make: |desk, words| Box::pin(async move { onboard(&desk, &words) }) },
+    Maker { name: "onboard", make: |desk, words| Box::pin(async move { onboarding(&desk, &words).await }) },
+    Maker { name: "tenant-delete", make: |desk, words| Box::pin(async move { deletion(&desk, &words).await }) },
     Maker { name: "undo", make: |desk, words| Box::pin(async move { undo(&desk, &words) }) },
     Maker { name: "resume", make: |desk, words| Box::pin(async move { resume(&desk, &words) }) },
     Maker { name: "later", make: |desk, words| Box::pin(async move { later(&desk, &words) }) },
@@ -71,27 +71,28 @@ fn refused(text: impl AsRef<str>, help: &str) -> Trouble {
     Trouble::new(TroubleKind::Refused, text).with_help(help)
 }
 
-fn onboard(desk: &Desk, words: &[String]) -> Result<Draft, Trouble> {
+fn tenant(words: &[String]) -> Result<TenantName, Trouble> {
     let name = words.first().map(String::as_str).unwrap_or_default();
-    let tenant = TenantName::from_str(name)
-        .map_err(|e| refused(format!("{name:?} is no name of a tenant: {e}"), "take another"))?;
-    let wanted = value(words, "index").unwrap_or_default();
-    let number = wanted.parse().ok().and_then(|number| TenantIndex::new(number).ok());
-    let index =
-        number.ok_or_else(|| refused(format!("{wanted:?} is no index of a tenant"), "give one from 1 to 62"))?;
-    let site = &desk.world.site;
-    Ok(Draft {
-        plan: Plan {
-            site: site.name.clone(),
-            title: format!("Network of {tenant}"),
-            subject: Subject { name: tenant.to_string(), tenant: Some(tenant.to_string()) },
-            steps: network::onboarding(site, &tenant, index),
-            reach: None,
-        },
-        notes: Notes::default(),
-        course: Course::Begin,
-        left: Vec::new(),
-    })
+    name.parse().map_err(|e: NameError| refused(e.to_string(), e.help()))
+}
+
+/// A plan that is a change of its own.
+fn new(plan: Plan) -> Draft {
+    Draft { plan, notes: Notes::default(), course: Course::Begin, left: Vec::new() }
+}
+
+async fn onboarding(desk: &Desk, words: &[String]) -> Result<Draft, Trouble> {
+    let number = |text: &str| {
+        let number = text.parse().ok().and_then(|number| TenantIndex::new(number).ok());
+        number.ok_or_else(|| refused(format!("{text:?} is no index of a tenant"), "give one from 1 to 62"))
+    };
+    let index = value(words, "index").map(number).transpose()?;
+    let asked = Onboarding { tenant: tenant(words)?, index };
+    Ok(new(onboard::plan(&desk.world, &asked).await?))
+}
+
+async fn deletion(desk: &Desk, words: &[String]) -> Result<Draft, Trouble> {
+    Ok(new(delete::plan(&desk.world, &tenant(words)?).await?))
 }
 
 impl From<JournalError> for Trouble {

@@ -1,0 +1,181 @@
+//! What was changed from here: all changes, one of them line by line, or everything for an archive.
+
+use std::io::Write;
+
+use serde_json::{Value, json};
+
+use super::args::{AuditAction, JournalArgs};
+use super::{at, unwritten};
+use crate::cli::args::{Format, Global};
+use crate::cli::{Code, Failure, open, print, verdict};
+use crate::provision::journal::{ChangeId, Closing, Entry, Journal, Record};
+use crate::text::clean;
+
+/// The only change that is open.
+///
+/// # Errors
+/// That there is none, or which ones there are.
+pub(super) fn the_open_one(journal: &Journal) -> Result<ChangeId, Failure> {
+    let open = journal.unfinished().map_err(|e| unwritten(&e))?;
+    match open.as_slice() {
+        [one] => Ok(one.id),
+        [] => Err(Failure::usage("no change is open", "`deevnet-console journal` lists those that ended")),
+        all => {
+            let ids: Vec<String> = all.iter().map(|entry| entry.id.to_string()).collect();
+            Err(Failure::usage(format!("{} changes are open", ids.len()), format!("name one of {}", ids.join(", "))))
+        }
+    }
+}
+
+/// How a change stands.
+fn state(entry: &Entry) -> &'static str {
+    match entry.closed() {
+        Some(Closing::Done) => "done",
+        Some(Closing::Undone) => "taken back",
+        Some(Closing::LeftAsItIs) => "left as it is",
+        None => "open",
+    }
+}
+
+fn summary(entry: &Entry) -> Value {
+    let steps = entry.steps();
+    json!({
+        "change": entry.id.to_string(), "at": entry.at, "last": entry.last(), "user": entry.who.user,
+        "host": entry.who.host, "title": entry.plan.title, "site": entry.plan.site, "tenant": entry.plan.subject.tenant,
+        "state": state(entry), "steps": steps.len(), "verified": steps.iter().filter(|step| step.verified).count(),
+        "damaged": entry.damaged,
+    })
+}
+
+/// `journal [CHANGE]`.
+pub(in crate::cli) fn list(global: &Global, request: &JournalArgs) -> Result<Code, Failure> {
+    let site = open::site(global)?;
+    let journal = at(&site)?;
+    let out = &mut std::io::stdout();
+    if let Some(id) = &request.id {
+        let id: ChangeId = id.parse().map_err(|e| unwritten(&e))?;
+        let entry = journal.read(id).map_err(|e| unwritten(&e))?;
+        return verdict(one(out, &entry, request.output), code(&[entry]));
+    }
+    let mut entries = Vec::new();
+    for id in journal.ids().map_err(|e| unwritten(&e))? {
+        match journal.read(id) {
+            Ok(entry) => entries.push(entry),
+            Err(e) => open::warn(&format!("{e}; {}", e.help())),
+        }
+    }
+    let printed = if request.output == Format::Table {
+        entries.iter().try_for_each(|entry| line(out, entry))
+    } else {
+        let items: Vec<Value> = entries.iter().map(summary).collect();
+        print::document(out, &json!({ "schema": "deevnet-console/journal/v1", "items": items }), request.output)
+    };
+    if entries.is_empty() {
+        open::note("nothing was changed from here yet");
+    }
+    verdict(printed, code(&entries))
+}
+
+/// 1 where a change is open.
+fn code(entries: &[Entry]) -> Code {
+    if entries.iter().any(|entry| entry.closed().is_none()) { Code::Found } else { Code::Ok }
+}
+
+fn line(out: &mut dyn Write, entry: &Entry) -> Result<(), Failure> {
+    let steps = entry.steps();
+    let verified = steps.iter().filter(|step| step.verified).count();
+    writeln!(
+        out,
+        "{}  {}  {:<13}  {:>2} of {:<2}  {}  {}",
+        entry.id,
+        entry.at.strftime("%Y-%m-%d %H:%MZ"),
+        state(entry),
+        verified,
+        steps.len(),
+        clean(&entry.who.user),
+        clean(&entry.plan.title),
+    )?;
+    Ok(())
+}
+
+fn one(out: &mut dyn Write, entry: &Entry, format: Format) -> Result<(), Failure> {
+    if format != Format::Table {
+        let lines: Vec<Value> =
+            entry.lines.iter().map(|line| json!({ "at": line.at, "record": told(&line.record) })).collect();
+        let mut document = summary(entry);
+        if let Some(map) = document.as_object_mut() {
+            map.insert("schema".to_owned(), json!("deevnet-console/journal-entry/v1"));
+            map.insert("lines".to_owned(), json!(lines));
+        }
+        return print::document(out, &document, format);
+    }
+    line(out, entry)?;
+    for line in &entry.lines {
+        let words = words(entry, &line.record);
+        writeln!(out, "  {}  {}", line.at.strftime("%H:%M:%SZ"), clean(&words))?;
+    }
+    Ok(())
+}
+
+/// A line as it is told: without the values of notes, which may let somebody into a lock.
+fn told(record: &Record) -> Value {
+    match record {
+        Record::Note { key, value } => json!({ "event": "note", "key": key, "set": !value.is_empty() }),
+        other => json!(other),
+    }
+}
+
+fn words(entry: &Entry, record: &Record) -> String {
+    let name = |step: &usize| {
+        let object = entry.plan.steps.get(*step).map(|step| step.object.ensure().name()).unwrap_or_default();
+        format!("step {}, {object}", step + 1)
+    };
+    match record {
+        Record::Opened { who, .. } => format!("opened by {} on {}", who.user, who.host),
+        Record::Run { who, riders, .. } if riders.is_empty() => format!("run by {} on {}", who.user, who.host),
+        Record::Run { who, riders, .. } => format!("run by {}, taking along {}", who.user, riders.join(", ")),
+        Record::Begun { step, .. } => format!("{}: begun", name(step)),
+        Record::Note { key, value } if value.is_empty() => format!("note {key}: not any more"),
+        Record::Note { key, .. } => format!("note {key}"),
+        Record::Applied { step } => format!("{}: answered", name(step)),
+        Record::Verified { step, .. } => format!("{}: verified", name(step)),
+        Record::Satisfied { step } => format!("{}: nothing to do", name(step)),
+        Record::Failed { step, trouble } => format!("{}: {}", name(step), trouble.text),
+        Record::Interrupted { step } => format!("{}: interrupted", name(step)),
+        Record::GaveBack { what, trouble: None } => format!("{what}: given back"),
+        Record::GaveBack { what, trouble: Some(why) } => format!("{what}: not given back: {}", why.text),
+        Record::Closed { how } => format!(
+            "closed: {}",
+            match how {
+                Closing::Done => "done",
+                Closing::Undone => "taken back",
+                Closing::LeftAsItIs => "left as it is",
+            }
+        ),
+    }
+}
+
+/// `audit export`: one object a line, oldest first.
+pub(in crate::cli) fn audit(global: &Global, action: AuditAction) -> Result<Code, Failure> {
+    let AuditAction::Export = action;
+    let site = open::site(global)?;
+    let journal = at(&site)?;
+    let out = &mut std::io::stdout().lock();
+    for id in journal.ids().map_err(|e| unwritten(&e))? {
+        let entry = match journal.read(id) {
+            Ok(entry) => entry,
+            Err(e) => {
+                open::warn(&format!("{e}; {}", e.help()));
+                continue;
+            }
+        };
+        for line in &entry.lines {
+            let object = json!({
+                "schema": "deevnet-console/audit/v1", "site": site.name, "change": id.to_string(), "at": line.at,
+                "title": entry.plan.title, "record": told(&line.record),
+            });
+            writeln!(out, "{object}")?;
+        }
+    }
+    Ok(Code::Ok)
+}

@@ -1,0 +1,262 @@
+//! Verbs that change something: the plan is made, looked at and shown; with `--write --yes` it is carried out.
+
+pub mod args;
+mod journal;
+mod saved;
+mod show;
+
+use std::io::Write as _;
+use std::sync::Arc;
+
+use clap::ValueEnum as _;
+use tokio::sync::watch;
+
+use self::args::{ApplyArgs, Change, How, PlanArgs};
+use super::args::{Format, Global};
+use super::{Code, Failure, open, verdict};
+use crate::provision::approve::{ApprovedPlan, Consent, Refusal};
+use crate::provision::conduct::{self, Course, Ears};
+use crate::provision::engine::Ended;
+use crate::provision::journal::{ChangeId, Journal, JournalError};
+use crate::provision::plan::{Preview, Question};
+use crate::provision::plans::table::{Desk, Draft, maker};
+use crate::provision::trouble::{Trouble, TroubleKind};
+use crate::provision::world::{News, Patience, World};
+use crate::runtime::{clock, who::who};
+use crate::site::Site;
+
+pub(super) use self::journal::{audit, list as journal};
+
+/// What a verb works with: the site, its clients, its journal.
+struct Office {
+    desk: Desk,
+}
+
+impl Office {
+    async fn open(site: &Arc<Site>) -> Result<Self, Failure> {
+        let world = World::connect(site, clock::system(), clock::sleep(), Patience::default()).await;
+        Ok(Self { desk: Desk { world: Arc::new(world), journal: at(site)? } })
+    }
+
+    fn site(&self) -> &Arc<Site> {
+        &self.desk.world.site
+    }
+
+    async fn look(&self, draft: Draft) -> Looked {
+        let Draft { plan, notes, course, left } = draft;
+        Looked { preview: plan.preview(&self.desk.world, notes).await, course, left }
+    }
+}
+
+/// The journal of a site.
+fn at(site: &Site) -> Result<Journal, Failure> {
+    Ok(Journal::in_state(&open::places()?.state_of(site)))
+}
+
+/// A plan, looked at.
+struct Looked {
+    preview: Preview,
+    course: Course,
+    left: Vec<(String, &'static str)>,
+}
+
+/// Why there is no plan, or it did not come to its end.
+fn failure(trouble: &Trouble) -> Failure {
+    let code = match trouble.kind {
+        TroubleKind::Refused | TroubleKind::Moved => Code::Refused,
+        TroubleKind::Unknown | TroubleKind::NotReached => Code::Unknown,
+        TroubleKind::Journal => Code::Usage,
+        _ => Code::Found,
+    };
+    Failure { code, text: trouble.text.clone(), help: trouble.help.clone() }
+}
+
+fn unwritten(error: &JournalError) -> Failure {
+    Failure { code: Code::Usage, text: error.to_string(), help: Some(error.help().to_owned()) }
+}
+
+fn refused(refusal: &Refusal) -> Failure {
+    Failure { code: Code::Refused, text: refusal.to_string(), help: Some(refusal.help()) }
+}
+
+/// The form that was asked for.
+fn form(how: &How) -> Result<Format, Failure> {
+    let Some(text) = &how.output else { return Ok(Format::Table) };
+    Format::from_str(text, false).map_err(|_| {
+        Failure::usage(
+            format!("{text:?} is no form"),
+            "give table, json or yaml; `plan … -o FILE` saves a plan in a file",
+        )
+    })
+}
+
+/// Runs a verb that changes something.
+pub(super) fn run(global: &Global, change: &Change) -> Result<Code, Failure> {
+    let format = form(change.how())?;
+    let site = open::site(global)?;
+    open::runtime()?.block_on(async {
+        let office = Office::open(&site).await?;
+        let (looked, only_shown) = made(&office, change).await?;
+        conclude(&office, looked, only_shown, change.how(), format).await
+    })
+}
+
+/// `plan …`: shown, and saved where a file is named.
+pub(super) fn plan(global: &Global, request: &PlanArgs) -> Result<Code, Failure> {
+    let site = open::site(global)?;
+    let how = request.change.how();
+    open::runtime()?.block_on(async {
+        let office = Office::open(&site).await?;
+        let (looked, _) = made(&office, &request.change).await?;
+        if let Some(file) = &how.output {
+            if looked.course != Course::Begin {
+                let text = "only a new change can be saved: what is to go on, or to be taken back, is in the journal";
+                return Err(Failure::usage(text, "leave -o out"));
+            }
+            saved::write(std::path::Path::new(file), &looked.preview)?;
+        }
+        let shown = show::plan(&mut std::io::stdout(), &looked, Format::Table);
+        verdict(shown, told(&looked.preview))
+    })
+}
+
+/// `apply FILE`.
+pub(super) fn apply(global: &Global, request: &ApplyArgs) -> Result<Code, Failure> {
+    let format = form(&request.how)?;
+    let site = open::site(global)?;
+    let saved = saved::read(&request.file)?;
+    open::runtime()?.block_on(async {
+        let office = Office::open(&site).await?;
+        let draft =
+            Draft { plan: saved.plan.clone(), notes: Default::default(), course: Course::Begin, left: Vec::new() };
+        let looked = office.look(draft).await;
+        let moved = saved.moved(&looked.preview);
+        if !moved.is_empty() {
+            show::plan(&mut std::io::stdout(), &looked, format)?;
+            let text = format!("the world moved since the plan was saved: {}", moved.join("; "));
+            let help = "make the plan again".to_owned();
+            return Err(Failure { code: Code::Refused, text, help: Some(help) });
+        }
+        conclude(&office, looked, false, &request.how, format).await
+    })
+}
+
+/// Makes the plan and looks at it.
+async fn made(office: &Office, change: &Change) -> Result<(Looked, bool), Failure> {
+    let open = match change {
+        Change::Resume { id: None, .. } => Some(journal::the_open_one(&office.desk.journal)?),
+        _ => None,
+    };
+    let asked = change.asked(open);
+    let maker = maker(asked.maker).ok_or_else(|| Failure::plain(format!("there is no plan {}", asked.maker)))?;
+    let draft = (maker.make)(office.desk.clone(), asked.words).await.map_err(|trouble| failure(&trouble))?;
+    Ok((office.look(draft).await, asked.only_shown))
+}
+
+/// 0, or 3 where a step could not be told.
+fn told(preview: &Preview) -> Code {
+    if preview.untold().next().is_some() { Code::Unknown } else { Code::Ok }
+}
+
+/// Shows the plan; carries it out where that was asked for.
+async fn conclude(
+    office: &Office,
+    looked: Looked,
+    only_shown: bool,
+    how: &How,
+    format: Format,
+) -> Result<Code, Failure> {
+    if only_shown || !how.write {
+        let shown = show::plan(&mut std::io::stdout(), &looked, format);
+        if !only_shown && looked.preview.question() != Question::Nothing {
+            open::note("nothing was changed: --write --yes carries the plan out");
+        }
+        return verdict(shown, told(&looked.preview));
+    }
+    if format == Format::Table {
+        show::plan(&mut std::io::stderr(), &looked, format)?;
+    }
+    carry_out(office, looked, how, format).await
+}
+
+async fn carry_out(office: &Office, looked: Looked, how: &How, format: Format) -> Result<Code, Failure> {
+    let world = &office.desk.world;
+    let steps = show::names(&looked.preview);
+    let consent = Consent::Flags { write: how.write, yes: how.yes, confirm: how.confirm.clone() };
+    let nothing = looked.preview.is_empty() && looked.course == Course::Begin;
+    let approved =
+        ApprovedPlan::of(looked.preview, office.site(), &consent, (world.clock)()).map_err(|e| refused(&e))?;
+    if nothing {
+        let shown = show::ended(&mut std::io::stdout(), None, &Ended::Done, &steps, format);
+        return verdict(shown, Code::Ok);
+    }
+    let (asked, stop) = watch::channel(false);
+    let ears = Ears { listener: Arc::new(teller(steps.clone())), stop };
+    let mut id = None;
+    let who = who();
+    let running = conduct::run(world, &office.desk.journal, (looked.course, approved), &who, &ears, |number| {
+        open::note(&format!("change {number}"));
+        id = Some(number);
+    });
+    let signal = stopped_by(asked);
+    let ended = tokio::select! {
+        ended = running => ended.map_err(|e| unwritten(&e))?,
+        // It only tells the run; the run ends by itself.
+        () = signal => return Err(Failure::plain("no signals can be heard here")),
+    };
+    let shown = show::ended(&mut std::io::stdout(), id, &ended, &steps, format);
+    match ended {
+        Ended::Done => verdict(shown, Code::Ok),
+        Ended::Early { step, trouble } => {
+            shown?;
+            Err(early(id, step, &steps, &trouble))
+        }
+    }
+}
+
+/// Where a change stopped, why, and what can be done.
+fn early(id: Option<ChangeId>, step: usize, steps: &[String], trouble: &Trouble) -> Failure {
+    let name = steps.get(step).map(String::as_str).unwrap_or_default();
+    let whole = failure(trouble);
+    let number = id.map(|id| id.to_string()).unwrap_or_default();
+    let ways = format!("`deevnet-console resume {number}` goes on, `deevnet-console undo {number}` takes it back");
+    let help = whole.help.map_or_else(|| ways.clone(), |help| format!("{help}; {ways}"));
+    let text = format!("{number} stopped at step {} of {}, {name}: {}", step + 1, steps.len(), whole.text);
+    Failure { code: whole.code, text, help: Some(help) }
+}
+
+/// Tells what goes on, a line each, on stderr.
+fn teller(steps: Vec<String>) -> impl Fn(News) + Send + Sync {
+    move |news| {
+        let of = |number: usize| {
+            format!("{:>2}/{} {}", number + 1, steps.len(), steps.get(number).map(String::as_str).unwrap_or_default())
+        };
+        let line = match news {
+            News::Begun(_) | News::Applied(_) => return,
+            News::Verified(number) => format!("{}: verified", of(number)),
+            News::Satisfied(number) => format!("{}: nothing to do", of(number)),
+            News::Line(number, line) => format!("{}: {line}", of(number)),
+            News::Failed(number, trouble) => format!("{}: {}", of(number), trouble.text),
+            News::GaveBack(what, Ok(())) => format!("      {what}: given back"),
+            News::GaveBack(what, Err(trouble)) => format!("      {what}: NOT given back: {}", trouble.text),
+        };
+        // A closed stderr leaves nobody to tell.
+        let _ = writeln!(std::io::stderr(), "{}", crate::text::clean_lines(&line));
+    }
+}
+
+/// Asks the run to stop when this process is asked to end: no new step begins, locks are given back. Comes to its end only
+/// where no signal can be heard.
+async fn stopped_by(asked: watch::Sender<bool>) {
+    use tokio::signal::unix::{SignalKind, signal};
+    let kinds = [SignalKind::hangup(), SignalKind::interrupt(), SignalKind::terminate()];
+    let Ok(mut signals) = kinds.into_iter().map(signal).collect::<Result<Vec<_>, _>>() else { return };
+    loop {
+        let waits: Vec<_> = signals.iter_mut().map(|signal| Box::pin(signal.recv())).collect();
+        if futures_util::future::select_all(waits).await.0.is_none() {
+            std::future::pending::<()>().await;
+        }
+        open::note("stops after this step: what is under way is awaited for up to 20 s");
+        asked.send_replace(true);
+    }
+}

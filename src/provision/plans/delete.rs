@@ -1,0 +1,102 @@
+//! A tenant is taken away: refused while something of it lives, then network, forwards, names (domain.md §5.6).
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use ipnet::Ipv4Net;
+
+use crate::backends::proxmox::View;
+use crate::provision::fields::Fields;
+use crate::provision::object::Object;
+use crate::provision::plan::{Plan, Reach, Step, Subject};
+use crate::provision::sdn::{SdnApply, SdnLock, SdnSubnet, SdnVnet, SdnZone};
+use crate::provision::survey::{Survey, both};
+use crate::provision::tenant::NothingLives;
+use crate::provision::trouble::{Trouble, TroubleKind};
+use crate::provision::world::World;
+use crate::site::names::TenantName;
+use crate::site::numbering::TenantIndex;
+
+/// The plan of it. Everything of the tenant that is there, by what is read, not by what the scheme would give it: a second
+/// VNet or a subnet of another size goes too.
+///
+/// # Errors
+/// What could not be read: nothing is removed of which the whole is not known.
+pub async fn plan(world: &Arc<World>, tenant: &TenantName) -> Result<Plan, Trouble> {
+    let site = &world.site;
+    let survey = Survey::read(world).await;
+    let index = survey.own_index(site, tenant);
+    let network = network(world, &survey, tenant).await?;
+    let lives = Object::NothingLives(NothingLives { tenant: tenant.to_string() });
+    let mut steps = vec![Step::present(Object::SdnLock(SdnLock::default()), SdnLock::held())];
+    steps.push(Step::present(lives, Fields::new()));
+    steps.extend(network);
+    Ok(Plan {
+        site: site.name.clone(),
+        title: format!("Delete {tenant}"),
+        subject: Subject { name: tenant.to_string(), tenant: Some(tenant.to_string()) },
+        steps,
+        reach: Some(reach(tenant, index)),
+    })
+}
+
+/// Subnets, VNets, the zone, and one apply.
+async fn network(world: &Arc<World>, survey: &Survey, tenant: &TenantName) -> Result<Vec<Step>, Trouble> {
+    let zone = tenant.to_string();
+    let zones = survey.zones.as_ref().map_err(Clone::clone)?;
+    let vnets = survey.vnets.as_ref().map_err(Clone::clone)?;
+    let mut nodes: BTreeSet<String> = both(zones).filter(|z| z.zone == zone).flat_map(|z| z.nodes.clone()).collect();
+    nodes.insert(world.site.proxmox.node.clone());
+    let vnets: BTreeSet<&str> = both(vnets).filter(|v| v.zone == zone).map(|v| v.vnet.as_str()).collect();
+    let mut steps = Vec::new();
+    for vnet in &vnets {
+        for net in subnets(world, vnet).await? {
+            let subnet = SdnSubnet { zone: zone.clone(), vnet: (*vnet).to_owned(), net };
+            steps.push(Step::absent(Object::SdnSubnet(subnet)));
+        }
+    }
+    steps.extend(vnets.iter().map(|vnet| Step::absent(Object::SdnVnet(SdnVnet { vnet: (*vnet).to_owned() }))));
+    steps.push(Step::absent(Object::SdnZone(SdnZone { zone })));
+    let nodes = nodes.into_iter().collect();
+    steps.push(Step::present(Object::SdnApply(SdnApply { nodes }), Fields::new()).following());
+    Ok(steps)
+}
+
+async fn subnets(world: &Arc<World>, vnet: &str) -> Result<BTreeSet<Ipv4Net>, Trouble> {
+    let read = match world.proxmox()?.subnets(vnet, View::Pending).await {
+        Ok(read) => read,
+        Err(error) if error.is_absent() => return Ok(BTreeSet::new()),
+        Err(error) => return Err(Trouble::from(&error)),
+    };
+    let mut all = BTreeSet::new();
+    for subnet in both(&read) {
+        let other = || {
+            let text = format!("subnet {} of {vnet} is none that this console can remove", subnet.cidr_text);
+            Trouble::new(TroubleKind::Refused, text).with_help("remove it in Proxmox first")
+        };
+        all.insert(subnet.cidr.ok_or_else(other)?);
+    }
+    Ok(all)
+}
+
+/// What stays, and what follows (domain.md §5.6).
+fn reach(tenant: &TenantName, index: Option<TenantIndex>) -> Reach {
+    let number = index.map_or_else(|| "its index".to_owned(), |index| format!("index {}", index.get()));
+    Reach {
+        destroyed: vec![
+            format!("zone {tenant}, its VNets and subnets"),
+            "its two zones of names with all records, and its update key".to_owned(),
+            "its forwards at the perimeter, its way out on each exit node".to_owned(),
+        ],
+        stays: vec![
+            format!("state objects under tenants/{tenant}/"),
+            format!("log lines of {number}"),
+            "the tenant's token, until it is revoked at the API".to_owned(),
+            "audit and journal".to_owned(),
+        ],
+        noticed: vec![
+            "the apply reloads networking: every tenant of the node pauses about a second".to_owned(),
+            format!("{number} is free at once: the next tenant may get the same addresses"),
+        ],
+    }
+}
