@@ -170,16 +170,23 @@ impl Survey {
         Ok(held)
     }
 
-    /// The index that the fabric, or else the registry, has for the tenant already.
+    /// The index that the fabric, else the registry, else the names have for the tenant already.
     #[must_use]
     pub fn own_index(&self, site: &Site, tenant: &TenantName) -> Option<TenantIndex> {
         let zones = self.zones.as_ref().map(Vec::as_slice).unwrap_or_default();
         let zone = both(zones).find(|zone| zone.zone == tenant.as_str());
         let by_zone = zone.and_then(|zone| site.numbering.index_of_vrf_vni(zone.vrf_vxlan?));
-        by_zone.or_else(|| {
+        let by_registry = || {
             let rows = self.registry.as_ref()?.as_ref().ok()?;
             TenantIndex::new(rows.iter().find(|row| row.name == tenant.as_str())?.index?).ok()
-        })
+        };
+        // What is left of a tenant whose network is gone.
+        let by_names = || {
+            let zones = self.names.as_ref()?.as_ref().ok()?;
+            let mut own = zones.iter().filter(|zone| zone.account.as_deref() == Some(tenant.as_str()));
+            own.find_map(|zone| site.numbering.index_of_reverse_zone(zone.name.as_str().trim_end_matches('.')))
+        };
+        by_zone.or_else(by_registry).or_else(by_names)
     }
 
     /// The index of a tenant (domain.md §5.2): what it has already, the one asked for where it is free, else the lowest that

@@ -1,14 +1,13 @@
-//! Verbs that change something, as data, and the words that the table of plans takes for them.
+//! Verbs that change something, as data.
 
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use crate::provision::journal::ChangeId;
-use crate::site::names::TenantName;
+use crate::site::names::{TenantName, WorkloadName};
 
 /// How a change is made.
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub struct How {
     /// Change something; without it the plan is only shown.
     #[arg(long)]
@@ -32,6 +31,36 @@ pub enum Change {
         /// What.
         #[command(subcommand)]
         action: TenantAction,
+    },
+    /// A workload of a tenant: its machine and its name.
+    Workload {
+        /// What.
+        #[command(subcommand)]
+        action: WorkloadAction,
+    },
+    /// A name in a tenant's zone.
+    Record {
+        /// What.
+        #[command(subcommand)]
+        action: RecordAction,
+    },
+    /// The update key of a tenant.
+    Tsig {
+        /// What.
+        #[command(subcommand)]
+        action: TsigAction,
+    },
+    /// A forward of the perimeter's resolver.
+    Forward {
+        /// What.
+        #[command(subcommand)]
+        action: ForwardAction,
+    },
+    /// What waits in SDN.
+    Sdn {
+        /// What.
+        #[command(subcommand)]
+        action: SdnAction,
     },
     /// Take a change back, last step first.
     Undo {
@@ -83,66 +112,207 @@ pub struct Onboard {
     /// Its index, 1–62; without it the lowest that is free on every source.
     #[arg(long, value_name = "N")]
     pub index: Option<u8>,
+    /// Name of its first workload.
+    #[arg(long, value_name = "NAME")]
+    pub workload: Option<WorkloadName>,
+    /// Settings of the workload.
+    #[command(flatten)]
+    pub machine: Machine,
     /// How.
     #[command(flatten)]
     pub how: How,
 }
 
-/// A plan by the name of its maker, with its words.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Asked {
-    /// Name in the table of plans.
-    pub maker: &'static str,
-    /// Words.
-    pub words: Vec<String>,
-    /// It is only looked at, whatever the flags say.
-    pub only_shown: bool,
+/// What a machine is to be; what is not named is as by default, or stays as it is.
+#[derive(Debug, Clone, Args)]
+pub struct Machine {
+    /// Cores.
+    #[arg(long, value_name = "N")]
+    pub cores: Option<u32>,
+    /// Memory in MiB.
+    #[arg(long, value_name = "MIB")]
+    pub memory: Option<u32>,
+    /// Disk in GiB.
+    #[arg(long, value_name = "GIB")]
+    pub disk: Option<u32>,
 }
 
-fn asked(maker: &'static str, words: impl IntoIterator<Item = String>) -> Asked {
-    Asked { maker, words: words.into_iter().collect(), only_shown: false }
+/// `workload …`.
+#[derive(Debug, Clone, Subcommand)]
+pub enum WorkloadAction {
+    /// Show what `create` would do.
+    Plan(Make),
+    /// Make a workload, or make it what it is to be.
+    Create(Make),
+    /// Destroy its machine and make it anew: its disks are lost.
+    Replace(Make),
+    /// Give it another size; a disk only grows.
+    Resize {
+        /// The workload.
+        #[arg(value_name = "TENANT/NAME")]
+        name: String,
+        /// The size.
+        #[command(flatten)]
+        machine: Machine,
+        /// Restart it with that many seconds to shut down, so that cores and memory come into force.
+        #[arg(long, value_name = "SECONDS")]
+        restart: Option<u32>,
+        /// How.
+        #[command(flatten)]
+        how: How,
+    },
+    /// Destroy its machine and remove its name: its disks are lost.
+    Delete(Power),
+    /// Start it.
+    Start(Power),
+    /// Pull its plug.
+    Stop(Power),
+    /// Ask its system to shut down.
+    Shutdown(Power),
+    /// Restart it.
+    Reboot(Power),
 }
 
-fn option<T: std::fmt::Display>(key: &str, value: Option<&T>) -> Option<String> {
-    value.map(|value| format!("{key}={value}"))
+/// What `workload create` is told.
+#[derive(Debug, Clone, Args)]
+pub struct Make {
+    /// The workload.
+    #[arg(value_name = "TENANT/NAME")]
+    pub name: String,
+    /// Its machine.
+    #[command(flatten)]
+    pub machine: Machine,
+    /// File of public keys that may log in, as in `authorized_keys`.
+    #[arg(long, value_name = "FILE")]
+    pub ssh_keys: Option<PathBuf>,
+    /// Login account.
+    #[arg(long, value_name = "NAME")]
+    pub user: Option<String>,
+    /// Name of the template; the newest of the site's without it.
+    #[arg(long, value_name = "NAME")]
+    pub template: Option<String>,
+    /// How.
+    #[command(flatten)]
+    pub how: How,
 }
 
-impl Onboard {
-    fn asked(&self) -> Asked {
-        asked("onboard", [Some(self.name.to_string()), option("index", self.index.as_ref())].into_iter().flatten())
-    }
+/// What the verbs of power are told.
+#[derive(Debug, Clone, Args)]
+pub struct Power {
+    /// The workload.
+    #[arg(value_name = "TENANT/NAME")]
+    pub name: String,
+    /// Seconds that its system is given to shut down.
+    #[arg(long, value_name = "SECONDS")]
+    pub timeout: Option<u32>,
+    /// How.
+    #[command(flatten)]
+    pub how: How,
 }
 
-impl Change {
-    /// What is asked of the table of plans. `open` is the only change that is open, for a `resume` that names none.
-    #[must_use]
-    pub fn asked(&self, open: Option<ChangeId>) -> Asked {
-        match self {
-            Self::Tenant { action: TenantAction::Plan(onboard) } => Asked { only_shown: true, ..onboard.asked() },
-            Self::Tenant { action: TenantAction::Create(onboard) | TenantAction::Reconcile(onboard) } => {
-                onboard.asked()
-            }
-            Self::Tenant { action: TenantAction::Delete { name, .. } } => asked("tenant-delete", [name.to_string()]),
-            Self::Undo { id, .. } => asked("undo", [id.clone()]),
-            Self::Resume { id, later, .. } => {
-                let id = id.clone().or_else(|| open.map(|id| id.to_string()));
-                asked(if *later { "later" } else { "resume" }, id)
-            }
-        }
-    }
+/// `record …`.
+#[derive(Debug, Clone, Subcommand)]
+pub enum RecordAction {
+    /// Give a name its records, in place of those it has.
+    Set {
+        /// The tenant.
+        tenant: TenantName,
+        /// A label, or the whole name.
+        name: String,
+        /// What it is to be; several make one set.
+        #[arg(required = true)]
+        value: Vec<String>,
+        /// A, AAAA, CNAME or TXT.
+        #[arg(long = "type", default_value = "A", value_name = "TYPE")]
+        kind: String,
+        /// Seconds that others may keep it.
+        #[arg(long)]
+        ttl: Option<u32>,
+        /// How.
+        #[command(flatten)]
+        how: How,
+    },
+    /// Remove the records of a name.
+    Delete {
+        /// The tenant.
+        tenant: TenantName,
+        /// A label, or the whole name.
+        name: String,
+        /// A, AAAA, CNAME or TXT.
+        #[arg(long = "type", default_value = "A", value_name = "TYPE")]
+        kind: String,
+        /// Also the pointer of this address.
+        #[arg(long, value_name = "ADDRESS")]
+        pointer: Option<std::net::Ipv4Addr>,
+        /// How.
+        #[command(flatten)]
+        how: How,
+    },
+}
 
-    /// How it is made.
-    #[must_use]
-    pub const fn how(&self) -> &How {
-        match self {
-            Self::Tenant {
-                action: TenantAction::Plan(onboard) | TenantAction::Create(onboard) | TenantAction::Reconcile(onboard),
-            } => &onboard.how,
-            Self::Tenant { action: TenantAction::Delete { how, .. } }
-            | Self::Undo { how, .. }
-            | Self::Resume { how, .. } => how,
-        }
-    }
+/// `tsig …`.
+#[derive(Debug, Clone, Subcommand)]
+pub enum TsigAction {
+    /// A second key beside the first: both are good.
+    Begin {
+        /// The tenant.
+        tenant: TenantName,
+        /// How.
+        #[command(flatten)]
+        how: How,
+    },
+    /// The first key goes: only the second is good.
+    End {
+        /// The tenant.
+        tenant: TenantName,
+        /// How.
+        #[command(flatten)]
+        how: How,
+    },
+}
+
+/// `forward …`.
+#[derive(Debug, Clone, Subcommand)]
+pub enum ForwardAction {
+    /// Forward a domain to a server.
+    Set {
+        /// The domain.
+        domain: String,
+        /// The server.
+        #[arg(value_name = "ADDRESS[:PORT]")]
+        server: String,
+        /// What is written beside it.
+        #[arg(long, default_value = "", value_name = "TEXT")]
+        description: String,
+        /// How.
+        #[command(flatten)]
+        how: How,
+    },
+    /// Forward it no longer.
+    Delete {
+        /// The domain.
+        domain: String,
+        /// How.
+        #[command(flatten)]
+        how: How,
+    },
+}
+
+/// `sdn …`.
+#[derive(Debug, Clone, Subcommand)]
+pub enum SdnAction {
+    /// What waits, whose it is as far as is known, and who holds the lock.
+    Status {
+        /// Form.
+        #[arg(short, long, value_enum, default_value_t)]
+        output: crate::cli::args::Format,
+    },
+    /// Make real what waits.
+    Apply(How),
+    /// Drop what waits.
+    Rollback(How),
+    /// Free the lock by force: whoever holds it may be in the middle of something.
+    Unlock(How),
 }
 
 /// `plan …`.

@@ -3,7 +3,9 @@
 pub mod args;
 mod journal;
 mod saved;
+mod sdn;
 mod show;
+mod words;
 
 use std::io::Write as _;
 use std::sync::Arc;
@@ -11,7 +13,7 @@ use std::sync::Arc;
 use clap::ValueEnum as _;
 use tokio::sync::watch;
 
-use self::args::{ApplyArgs, Change, How, PlanArgs};
+use self::args::{ApplyArgs, Change, How, PlanArgs, SdnAction};
 use super::args::{Format, Global};
 use super::{Code, Failure, open, verdict};
 use crate::provision::approve::{ApprovedPlan, Consent, Refusal};
@@ -92,23 +94,28 @@ fn form(how: &How) -> Result<Format, Failure> {
 
 /// Runs a verb that changes something.
 pub(super) fn run(global: &Global, change: &Change) -> Result<Code, Failure> {
-    let format = form(change.how())?;
     let site = open::site(global)?;
+    if let Change::Sdn { action: SdnAction::Status { output } } = change {
+        return sdn::status(&site, *output);
+    }
+    let nothing = How::default();
+    let how = change.how().unwrap_or(&nothing);
+    let format = form(how)?;
     open::runtime()?.block_on(async {
         let office = Office::open(&site).await?;
         let (looked, only_shown) = made(&office, change).await?;
-        conclude(&office, looked, only_shown, change.how(), format).await
+        conclude(&office, looked, only_shown, how, format).await
     })
 }
 
 /// `plan …`: shown, and saved where a file is named.
 pub(super) fn plan(global: &Global, request: &PlanArgs) -> Result<Code, Failure> {
     let site = open::site(global)?;
-    let how = request.change.how();
+    let file = request.change.how().and_then(|how| how.output.as_ref());
     open::runtime()?.block_on(async {
         let office = Office::open(&site).await?;
         let (looked, _) = made(&office, &request.change).await?;
-        if let Some(file) = &how.output {
+        if let Some(file) = file {
             if looked.course != Course::Begin {
                 let text = "only a new change can be saved: what is to go on, or to be taken back, is in the journal";
                 return Err(Failure::usage(text, "leave -o out"));
@@ -147,7 +154,7 @@ async fn made(office: &Office, change: &Change) -> Result<(Looked, bool), Failur
         Change::Resume { id: None, .. } => Some(journal::the_open_one(&office.desk.journal)?),
         _ => None,
     };
-    let asked = change.asked(open);
+    let asked = change.asked(open)?;
     let maker = maker(asked.maker).ok_or_else(|| Failure::plain(format!("there is no plan {}", asked.maker)))?;
     let draft = (maker.make)(office.desk.clone(), asked.words).await.map_err(|trouble| failure(&trouble))?;
     Ok((office.look(draft).await, asked.only_shown))

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use ipnet::Ipv4Net;
 
+use super::{egress, names};
 use crate::backends::proxmox::View;
 use crate::provision::fields::Fields;
 use crate::provision::object::Object;
@@ -31,6 +32,8 @@ pub async fn plan(world: &Arc<World>, tenant: &TenantName) -> Result<Plan, Troub
     let mut steps = vec![Step::present(Object::SdnLock(SdnLock::default()), SdnLock::held())];
     steps.push(Step::present(lives, Fields::new()));
     steps.extend(network);
+    steps.extend(egress::removal(site, tenant.as_str()));
+    steps.extend(named(world, &survey, tenant, index).await?);
     Ok(Plan {
         site: site.name.clone(),
         title: format!("Delete {tenant}"),
@@ -38,6 +41,32 @@ pub async fn plan(world: &Arc<World>, tenant: &TenantName) -> Result<Plan, Troub
         steps,
         reach: Some(reach(tenant, index)),
     })
+}
+
+/// Its forwards and its names. Both zones are needed to tell them, and so the index.
+async fn named(
+    world: &Arc<World>,
+    survey: &Survey,
+    tenant: &TenantName,
+    index: Option<TenantIndex>,
+) -> Result<Vec<Step>, Trouble> {
+    let site = &world.site;
+    let Some(index) = index else {
+        let forward = tenant.forward_zone(&site.domain);
+        let zones = survey.names.as_ref().map(|told| told.as_ref().map_err(Clone::clone)).transpose()?;
+        let left = zones.into_iter().flatten().any(|zone| zone.name.as_str().trim_end_matches('.') == forward);
+        if !left {
+            return Ok(Vec::new());
+        }
+        let text =
+            format!("{forward} is there, and nothing tells the index of {tenant}: its other zone cannot be told");
+        return Err(Trouble::new(TroubleKind::Unknown, text).with_help("remove that zone at PowerDNS"));
+    };
+    let mut steps = names::forwards_removal(site, tenant, index);
+    if site.powerdns.is_some() {
+        steps.extend(names::removal(world, tenant, index).await?);
+    }
+    Ok(steps)
 }
 
 /// Subnets, VNets, the zone, and one apply.

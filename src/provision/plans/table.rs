@@ -1,5 +1,7 @@
 //! Every plan that can be asked for by name: the one table from a command to the plan that it makes.
 
+mod asked;
+
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
@@ -50,6 +52,32 @@ pub struct Maker {
 pub static MAKERS: &[Maker] = &[
     Maker { name: "onboard", make: |desk, words| Box::pin(async move { onboarding(&desk, &words).await }) },
     Maker { name: "tenant-delete", make: |desk, words| Box::pin(async move { deletion(&desk, &words).await }) },
+    Maker { name: "workload-create", make: |desk, words| Box::pin(async move { asked::create(&desk, &words).await }) },
+    Maker {
+        name: "workload-replace",
+        make: |desk, words| Box::pin(async move { asked::replace(&desk, &words).await }),
+    },
+    Maker { name: "workload-resize", make: |desk, words| Box::pin(async move { asked::resize(&desk, &words).await }) },
+    Maker { name: "workload-power", make: |desk, words| Box::pin(async move { asked::power(&desk, &words).await }) },
+    Maker { name: "workload-delete", make: |desk, words| Box::pin(async move { asked::remove(&desk, &words).await }) },
+    Maker { name: "record-set", make: |desk, words| Box::pin(async move { asked::record_set(&desk, &words).await }) },
+    Maker {
+        name: "record-delete",
+        make: |desk, words| Box::pin(async move { asked::record_delete(&desk, &words).await }),
+    },
+    Maker {
+        name: "tsig-begin",
+        make: |desk, words| Box::pin(async move { asked::rotation(&desk, &words, true).await }),
+    },
+    Maker {
+        name: "tsig-end",
+        make: |desk, words| Box::pin(async move { asked::rotation(&desk, &words, false).await }),
+    },
+    Maker { name: "forward-set", make: |desk, words| Box::pin(async move { asked::forward_set(&desk, &words) }) },
+    Maker { name: "forward-delete", make: |desk, words| Box::pin(async move { asked::forward_delete(&desk, &words) }) },
+    Maker { name: "sdn-apply", make: |desk, _| Box::pin(async move { asked::sdn_apply(&desk).await }) },
+    Maker { name: "sdn-rollback", make: |desk, _| Box::pin(async move { Ok(asked::sdn_rollback(&desk)) }) },
+    Maker { name: "sdn-unlock", make: |desk, _| Box::pin(async move { asked::sdn_unlock(&desk) }) },
     Maker { name: "undo", make: |desk, words| Box::pin(async move { undo(&desk, &words) }) },
     Maker { name: "resume", make: |desk, words| Box::pin(async move { resume(&desk, &words) }) },
     Maker { name: "later", make: |desk, words| Box::pin(async move { later(&desk, &words) }) },
@@ -87,7 +115,9 @@ async fn onboarding(desk: &Desk, words: &[String]) -> Result<Draft, Trouble> {
         number.ok_or_else(|| refused(format!("{text:?} is no index of a tenant"), "give one from 1 to 62"))
     };
     let index = value(words, "index").map(number).transpose()?;
-    let asked = Onboarding { tenant: tenant(words)?, index };
+    let tenant = tenant(words)?;
+    let first = asked::first_workload(&tenant, words)?;
+    let asked = Onboarding { tenant, index, first };
     Ok(new(onboard::plan(&desk.world, &asked).await?))
 }
 

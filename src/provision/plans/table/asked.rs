@@ -1,0 +1,208 @@
+//! Words taken apart for the plans of workloads, names and the fabric.
+
+use std::net::{Ipv4Addr, SocketAddr};
+
+use super::{Desk, Draft, new, refused, value};
+use crate::backends::dns::{DnsName, RecordData, Text};
+use crate::provision::plan::Plan;
+use crate::provision::plans::workload::{self, SHUTDOWN, Size, Switch, Workload};
+use crate::provision::plans::{forward, onboard, record, sdn, tsig};
+use crate::provision::survey::Survey;
+use crate::provision::trouble::{Trouble, TroubleKind};
+use crate::site::names::{NameError, TenantName, WorkloadName};
+use crate::site::numbering::TenantIndex;
+
+fn first(words: &[String]) -> &str {
+    words.first().map(String::as_str).unwrap_or_default()
+}
+
+fn named(error: &NameError) -> Trouble {
+    refused(error.to_string(), error.help())
+}
+
+/// `TENANT/WORKLOAD`.
+fn whose(words: &[String]) -> Result<(TenantName, WorkloadName), Trouble> {
+    let text = first(words);
+    let parts = text.split_once('/');
+    let (tenant, name) = parts.ok_or_else(|| refused(format!("{text:?} is no workload"), "write it TENANT/NAME"))?;
+    Ok((tenant.parse().map_err(|e| named(&e))?, name.parse().map_err(|e| named(&e))?))
+}
+
+fn number(words: &[String], key: &str) -> Result<Option<u32>, Trouble> {
+    let parse = |text: &str| {
+        let number = text.parse().ok().filter(|number| *number > 0);
+        number.ok_or_else(|| refused(format!("{key}: {text:?} is no number above 0"), "give one"))
+    };
+    value(words, key).map(parse).transpose()
+}
+
+/// What a workload is to be, by the words beside its name.
+fn settings(tenant: TenantName, name: WorkloadName, words: &[String]) -> Result<Workload, Trouble> {
+    Ok(Workload {
+        cores: number(words, "cores")?,
+        memory_mib: number(words, "memory")?,
+        disk_gib: number(words, "disk")?,
+        ssh_keys: value(words, "keys").map(str::to_owned),
+        login_user: value(words, "user").map(str::to_owned),
+        template: value(words, "template").map(str::to_owned),
+        ..Workload::new(tenant, name)
+    })
+}
+
+/// The first workload of a tenant that is onboarded, where one is named.
+pub(super) fn first_workload(tenant: &TenantName, words: &[String]) -> Result<Option<Workload>, Trouble> {
+    let Some(name) = value(words, "workload") else { return Ok(None) };
+    Ok(Some(settings(tenant.clone(), name.parse().map_err(|e| named(&e))?, words)?))
+}
+
+pub(super) async fn create(desk: &Desk, words: &[String]) -> Result<Draft, Trouble> {
+    let (tenant, name) = whose(words)?;
+    let wanted = settings(tenant, name, words)?;
+    let plan = workload::create(&desk.world, &wanted).await?;
+    Ok(new(onboard::named(&desk.world, &wanted, plan)?))
+}
+
+pub(super) async fn replace(desk: &Desk, words: &[String]) -> Result<Draft, Trouble> {
+    let (tenant, name) = whose(words)?;
+    let wanted = settings(tenant, name, words)?;
+    let plan = workload::replace(&desk.world, &wanted).await?;
+    Ok(new(onboard::named(&desk.world, &wanted, plan)?))
+}
+
+pub(super) async fn resize(desk: &Desk, words: &[String]) -> Result<Draft, Trouble> {
+    let (tenant, name) = whose(words)?;
+    let size = Size {
+        cores: number(words, "cores")?,
+        memory_mib: number(words, "memory")?,
+        disk_gib: number(words, "disk")?,
+        restart: number(words, "restart")?,
+    };
+    Ok(new(workload::resize(&desk.world, &tenant, &name, size).await?))
+}
+
+pub(super) async fn power(desk: &Desk, words: &[String]) -> Result<Draft, Trouble> {
+    let (tenant, name) = whose(words)?;
+    let timeout = number(words, "timeout")?.unwrap_or(SHUTDOWN);
+    let to = match value(words, "to") {
+        Some("start") => Switch::Start,
+        Some("shutdown") => Switch::Shutdown(timeout),
+        Some("stop") => Switch::Stop,
+        Some("reboot") => Switch::Reboot(timeout),
+        other => {
+            let text = format!("{:?} is nothing that is done to power", other.unwrap_or_default());
+            return Err(refused(text, "start, shutdown, stop or reboot"));
+        }
+    };
+    Ok(new(workload::power(&desk.world, &tenant, &name, to).await?))
+}
+
+/// The machine goes, and its name and pointer before it: nobody is led to what is not there.
+pub(super) async fn remove(desk: &Desk, words: &[String]) -> Result<Draft, Trouble> {
+    let (tenant, name) = whose(words)?;
+    let (world, site) = (&desk.world, &desk.world.site);
+    let mut plan = workload::delete(world, &tenant, &name).await?;
+    if let Some(numbers) = workload::numbers(site, &plan).filter(|_| site.powerdns.is_some()) {
+        let of = record::Of { site, tenant: &tenant, index: numbers.index };
+        let names = of.host_removal(&of.name(name.as_str())?, numbers.address);
+        plan.steps.splice(0..0, names);
+    }
+    Ok(new(plan))
+}
+
+/// The index of a tenant, as the site has it now.
+async fn index_of(desk: &Desk, tenant: &TenantName) -> Result<TenantIndex, Trouble> {
+    let survey = Survey::read(&desk.world).await;
+    let known = survey.own_index(&desk.world.site, tenant);
+    let unread = || survey.zones.as_ref().err().cloned();
+    known.ok_or_else(|| {
+        let none = Trouble::new(TroubleKind::Refused, format!("there is no tenant {tenant}"));
+        unread().unwrap_or_else(|| none.with_help("`deevnet-console get tenants` lists them"))
+    })
+}
+
+/// `TENANT NAME`, the first two words.
+async fn record_of(desk: &Desk, words: &[String]) -> Result<(TenantName, TenantIndex, String), Trouble> {
+    let tenant: TenantName = first(words).parse().map_err(|e| named(&e))?;
+    let name = words.get(1).cloned().ok_or_else(|| refused("which name?", "write TENANT NAME"))?;
+    let index = index_of(desk, &tenant).await?;
+    Ok((tenant, index, name))
+}
+
+pub(super) async fn record_set(desk: &Desk, words: &[String]) -> Result<Draft, Trouble> {
+    let (tenant, index, name) = record_of(desk, words).await?;
+    let rtype = value(words, "type").unwrap_or("A").to_ascii_uppercase();
+    let ttl = number(words, "ttl")?.unwrap_or(record::TTL);
+    let values = words.iter().filter_map(|word| word.strip_prefix("value="));
+    let data = values.map(|value| data(&rtype, value)).collect::<Result<Vec<_>, _>>()?;
+    if data.is_empty() {
+        return Err(refused(format!("what is {name} to be?"), "give a value; `record delete` removes it"));
+    }
+    let of = record::Of { site: &desk.world.site, tenant: &tenant, index };
+    Ok(new(of.set(&name, ttl, data)?))
+}
+
+/// The data of a record, as it is typed.
+fn data(rtype: &str, text: &str) -> Result<RecordData, Trouble> {
+    let bad = |what: &str| refused(format!("{text:?} is no {what}"), "correct it");
+    let name = || text.parse::<DnsName>().map_err(|e| refused(e.to_string(), e.help()));
+    Ok(match rtype {
+        "A" => RecordData::A(text.parse().map_err(|_| bad("IPv4 address"))?),
+        "AAAA" => RecordData::Aaaa(text.parse().map_err(|_| bad("IPv6 address"))?),
+        "CNAME" => RecordData::Cname(name()?),
+        "TXT" => RecordData::Txt(vec![Text::new(text.as_bytes()).map_err(|_| bad("text of at most 255 bytes"))?]),
+        other => {
+            return Err(refused(format!("records of type {other} are not written from here"), "A, AAAA, CNAME or TXT"));
+        }
+    })
+}
+
+pub(super) async fn record_delete(desk: &Desk, words: &[String]) -> Result<Draft, Trouble> {
+    let (tenant, index, name) = record_of(desk, words).await?;
+    let rtype = value(words, "type").unwrap_or("A");
+    let address = |text: &str| {
+        text.parse::<Ipv4Addr>().map_err(|_| refused(format!("{text:?} is no IPv4 address"), "give the workload's"))
+    };
+    let address = value(words, "pointer").map(address).transpose()?;
+    let of = record::Of { site: &desk.world.site, tenant: &tenant, index };
+    Ok(new(of.delete(&name, rtype, address)?))
+}
+
+pub(super) async fn rotation(desk: &Desk, words: &[String], begins: bool) -> Result<Draft, Trouble> {
+    let tenant: TenantName = first(words).parse().map_err(|e| named(&e))?;
+    let plan: Plan = if begins {
+        tsig::rotate_begin(&desk.world, &tenant).await?
+    } else {
+        tsig::rotate_end(&desk.world, &tenant).await?
+    };
+    Ok(new(plan))
+}
+
+fn domain(words: &[String]) -> Result<DnsName, Trouble> {
+    first(words).parse().map_err(|e: crate::backends::dns::NameError| refused(e.to_string(), e.help()))
+}
+
+pub(super) fn forward_set(desk: &Desk, words: &[String]) -> Result<Draft, Trouble> {
+    let server = value(words, "server").unwrap_or_default();
+    let address = server.parse::<SocketAddr>().or_else(|_| server.parse().map(|ip| SocketAddr::new(ip, 53)));
+    let address =
+        address.map_err(|_| refused(format!("{server:?} is no address of a server"), "ADDRESS or ADDRESS:PORT"))?;
+    let description = value(words, "description").unwrap_or_default();
+    Ok(new(forward::set(&desk.world.site, &domain(words)?, address, description)))
+}
+
+pub(super) fn forward_delete(desk: &Desk, words: &[String]) -> Result<Draft, Trouble> {
+    Ok(new(forward::delete(&desk.world.site, &domain(words)?)))
+}
+
+pub(super) async fn sdn_apply(desk: &Desk) -> Result<Draft, Trouble> {
+    Ok(new(sdn::apply(&desk.world).await?))
+}
+
+pub(super) fn sdn_rollback(desk: &Desk) -> Draft {
+    new(sdn::rollback(&desk.world))
+}
+
+pub(super) fn sdn_unlock(desk: &Desk) -> Result<Draft, Trouble> {
+    let entries = desk.journal.unfinished()?;
+    Ok(new(sdn::unlock(&desk.world, &entries)))
+}
