@@ -1,7 +1,7 @@
 //! The full-screen console, on a site or on the embedded lab.
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::args::{Global, LabArgs};
@@ -10,7 +10,8 @@ use crate::console::file::TextFile;
 use crate::console::theme::{self, Depth, Look};
 use crate::console::{Model, keymap};
 use crate::inventory::feed::{Clients, Feed};
-use crate::runtime::{self, End, Session, clock};
+use crate::provision::journal::Who;
+use crate::runtime::{self, End, Session, Workshop, clock};
 use crate::site::Site;
 use crate::terminal::{Capabilities, ColourDepth, TerminalError};
 
@@ -84,7 +85,8 @@ fn terminal(e: &TerminalError) -> Failure {
 /// The console on a site.
 pub(super) fn open(global: &Global) -> Result<Code, Failure> {
     let site = open::site(global)?;
-    open::runtime()?.block_on(run(global, &site, None))
+    let state = open::places()?.state_of(&site);
+    open::runtime()?.block_on(run(global, &site, state, None))
 }
 
 /// The console on the embedded lab.
@@ -92,13 +94,21 @@ pub(super) fn demo(global: &Global, args: &LabArgs) -> Result<Code, Failure> {
     open::runtime()?.block_on(async {
         let lab = lab::start(args).await?;
         let site = lab::site_of(&lab)?;
-        let result = run(global, &site, Some("DEMO")).await;
+        // Its journal ends with it: it is no change of a real site of that name.
+        let state = lab.dir().join("state");
+        let result = run(global, &site, state, Some("DEMO")).await;
         lab.shutdown().await;
         result
     })
 }
 
-async fn run(global: &Global, site: &Arc<Site>, mode: Option<&'static str>) -> Result<Code, Failure> {
+/// Who sits here, as the journal tells it.
+fn who() -> Who {
+    let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    Who { user: super::pasted::operator(), host: crate::text::clean(&host).into_owned(), pid: std::process::id() }
+}
+
+async fn run(global: &Global, site: &Arc<Site>, state: PathBuf, mode: Option<&'static str>) -> Result<Code, Failure> {
     let capabilities = Capabilities::from_env(|name| std::env::var(name).ok()).map_err(|e| terminal(&e))?;
     let ascii = capabilities.charset == crate::text::Charset::Ascii;
     let style = style(global, depth(capabilities.colours), ascii)?;
@@ -107,9 +117,11 @@ async fn run(global: &Global, site: &Arc<Site>, mode: Option<&'static str>) -> R
     let mut model = Model::new(site.name.clone(), (80, 24), clock(), style.look, style.keymap);
     model.bundles = open::places().ok().map(|places| places.state_of(site).join("bundles"));
     model.mode_word = mode;
+    model.changes.read_only = site.read_only;
     model.isolation.operator = super::pasted::operator();
     model.themes = style.themes.into();
-    let session = Session { model, feed, clock, capabilities };
+    let workshop = Workshop { site: Arc::clone(site), state, who: who() };
+    let session = Session { model, feed, clock, capabilities, workshop };
     match runtime::run(session).await.map_err(|e| terminal(&e))? {
         End::Quit => Ok(Code::Ok),
         // As if the signal that comes with it had been seen, and as a panic in the main thread would end.

@@ -70,6 +70,8 @@ pub enum Group {
     List,
     /// Works everywhere.
     Everywhere,
+    /// Plans, runs, the journal.
+    Change,
     /// Moves the cursor.
     Move,
     /// Goes somewhere.
@@ -80,7 +82,8 @@ pub enum Group {
 
 impl Group {
     /// All, in the order of help.
-    pub const ALL: [Self; 6] = [Self::Here, Self::List, Self::Everywhere, Self::Move, Self::Go, Self::Line];
+    pub const ALL: [Self; 7] =
+        [Self::Here, Self::List, Self::Everywhere, Self::Change, Self::Move, Self::Go, Self::Line];
 
     /// Heading.
     #[must_use]
@@ -89,6 +92,7 @@ impl Group {
             Self::Here => "Here",
             Self::List => "This list",
             Self::Everywhere => "Everywhere",
+            Self::Change => "Changes",
             Self::Move => "Moving",
             Self::Go => "Places",
             Self::Line => "Lines and menus",

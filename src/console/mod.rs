@@ -4,6 +4,7 @@
 //! Both are pure: no I/O, no clock, no await. Time arrives as a message, effects are data, identity is an
 //! [`ObjectId`](crate::inventory::ObjectId) and never a row number.
 
+pub mod change;
 pub mod commands;
 pub mod complete;
 pub mod describe;

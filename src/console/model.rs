@@ -102,6 +102,8 @@ pub struct Model {
     pub bundles: Option<std::path::PathBuf>,
     /// The isolation table, and what was pasted.
     pub isolation: super::isolation::Isolation,
+    /// Plans, runs, the journal, and whether this console may write.
+    pub changes: super::change::Changes,
     /// What the last check of each tenant's egress came to.
     pub verdicts: BTreeMap<Arc<str>, Verdict>,
     /// What this console asked or tried by itself, oldest first, bounded.
@@ -155,6 +157,7 @@ impl Model {
             inquiry: None,
             bundles: None,
             isolation: super::isolation::Isolation::default(),
+            changes: super::change::Changes::default(),
             verdicts: BTreeMap::new(),
             probes: Vec::new(),
             history: Vec::new(),
@@ -242,7 +245,8 @@ impl Model {
             | Screen::Finding { .. }
             | Screen::Evidence { .. }
             | Screen::Isolation { .. }
-            | Screen::Cell { .. } => Vec::new(),
+            | Screen::Cell { .. }
+            | Screen::Change(_) => Vec::new(),
         }
     }
 

@@ -8,6 +8,7 @@ use jiff::Timestamp;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
+use super::change::{Order, Shelf, Told};
 use crate::diagnose::Diagnosis;
 use crate::diagnose::collect::Check;
 use crate::diagnose::evidence::{Evidence, Item};
@@ -75,6 +76,10 @@ pub enum Msg {
     },
     /// `$EDITOR` came back, with the text where it was changed: this version only reads, so that it is thrown away.
     Edited(Option<String>),
+    /// Something came of an order about changes, by its number ([`Effect::Change`]).
+    Change(u64, Box<Told>),
+    /// The journal was read.
+    Journal(Arc<Shelf>),
     /// TERM, HUP or INT: leave, giving locks back first.
     Shutdown,
     /// After SIGCONT or `ctrl-l`: everything must be drawn again.
@@ -166,6 +171,8 @@ pub enum Effect {
         /// Everything that is pasted now.
         pasted: Arc<[Item]>,
     },
+    /// Plans, runs and the journal; what comes of it is told as [`Msg::Change`] or [`Msg::Journal`].
+    Change(Order),
     /// Set the terminal's title.
     Title(String),
 }

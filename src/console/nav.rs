@@ -150,7 +150,8 @@ pub fn push(model: &mut Model, screen: Screen) {
         | Screen::Finding { .. }
         | Screen::Evidence { .. }
         | Screen::Isolation { .. }
-        | Screen::Cell { .. } => model.focus,
+        | Screen::Cell { .. }
+        | Screen::Change(_) => model.focus,
     };
     if model.stack.len() >= DEPTH {
         model.stack.remove(1);

@@ -11,6 +11,7 @@ mod tests;
 
 use std::sync::Arc;
 
+use super::change::{self, Page};
 use super::commands::{self, Availability, Call, Command, Group};
 use super::keymap::{self, Found, Mode};
 use super::model::{Layout, Model, Overlay, Screen};
@@ -80,6 +81,8 @@ pub fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
             }
             vec![Effect::Redraw]
         }
+        Msg::Change(id, told) => change::told(model, id, *told),
+        Msg::Journal(shelf) => change::journal::came(model, shelf),
         Msg::Shutdown => vec![Effect::Quit],
         Msg::Repaint => vec![Effect::Redraw],
     };
@@ -127,6 +130,7 @@ fn take_time(model: &mut Model, now: jiff::Timestamp) {
     if model.follow_at.is_some_and(|at| at <= model.now) {
         nav::follow_now(model);
     }
+    change::take_time(model);
 }
 
 fn take_input(model: &mut Model, input: Input) -> Vec<Effect> {
@@ -169,9 +173,11 @@ pub fn mode(model: &Model) -> Mode {
             | Overlay::Filter { .. }
             | Overlay::Search { .. }
             | Overlay::Save { .. }
-            | Overlay::Paste(_),
+            | Overlay::Paste(_)
+            | Overlay::Approve(_),
             _,
-        ) => Mode::Field,
+        )
+        | (Overlay::None, Screen::Change(Page::Form)) => Mode::Field,
         (Overlay::None, screen) => screen_mode(model, screen),
         _ => Mode::Overlay,
     }
@@ -191,6 +197,10 @@ pub fn screen_mode(model: &Model, screen: &Screen) -> Mode {
 fn take_key(model: &mut Model, key: Key) -> Vec<Effect> {
     model.kept.clicked = None;
     model.notice = None;
+    if let Some(effects) = change::approve::answer(model, key) {
+        model.prefix.clear();
+        return effects;
+    }
     if model.layout() != Layout::TooSmall && overlay::edit(model, key) {
         model.prefix.clear();
         return Vec::new();

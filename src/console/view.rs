@@ -4,7 +4,7 @@ pub mod ctx;
 pub mod field;
 mod footer;
 mod header;
-mod overlay;
+pub(in crate::console) mod overlay;
 mod paste;
 
 use std::sync::Arc;
@@ -44,6 +44,10 @@ pub fn ctx(model: &Model) -> Option<Ctx<'_>> {
 }
 
 fn body(canvas: &mut Canvas<'_>, model: &Model, area: Rect) {
+    // Plans and runs need no picture.
+    if let Screen::Change(page) = model.screen() {
+        return screens::change::draw(canvas, model, area, page);
+    }
     let Some(ctx) = ctx(model) else {
         let text = Rect { x: 2, y: area.y + 1, width: area.width - 4, height: 2 };
         canvas.flow(text, &[Bit::muted("Reading the site. Keys work meanwhile.")]);
@@ -72,6 +76,7 @@ fn body(canvas: &mut Canvas<'_>, model: &Model, area: Rect) {
         }
         Screen::Text { subject, form, scroll } => screens::text::draw(canvas, ctx, area, (subject, *form), *scroll),
         Screen::Resolve { scroll } => screens::resolve::draw(canvas, ctx, area, *scroll),
+        Screen::Change(_) => {}
         Screen::Isolation { .. } => screens::isolation::draw(canvas, ctx, area),
         Screen::Cell { .. } => screens::isolation::cell(canvas, ctx, area),
         Screen::Diagnose { .. } => screens::diagnose::draw(canvas, ctx, area),

@@ -33,6 +33,7 @@ impl Running {
             Effect::Judge { pasted } => self.probes.judge(pasted),
             Effect::StopCheck => self.probes.stop_check(),
             Effect::Save { dir, evidence } => self.probes.save(dir, evidence),
+            Effect::Change(order) => self.changes.take(order),
             Effect::WakeAt(at) => self.wake = Some(at),
             Effect::Title(text) => {
                 let charset = if self.model.look.glyphs.ascii { Charset::Ascii } else { Charset::Unicode };

@@ -10,7 +10,9 @@ use jiff::Timestamp;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
+use super::changes::{Changes, Workshop};
 use super::probes::Probes;
+use crate::console::change::Order;
 use crate::console::{Model, Msg, start, update, view};
 use crate::inventory::Inventory;
 use crate::inventory::feed::{Clock, Feed};
@@ -31,6 +33,8 @@ pub struct Session {
     pub clock: Clock,
     /// What the terminal can do.
     pub capabilities: Capabilities,
+    /// What changes are made with.
+    pub workshop: Workshop,
 }
 
 /// How it ended.
@@ -56,6 +60,7 @@ pub(super) struct Running {
     pub(super) wake: Option<Timestamp>,
     pub(super) end: Option<End>,
     pub(super) probes: Probes,
+    pub(super) changes: Changes,
     signals: Signals,
     pub(super) pictures: watch::Receiver<Arc<Inventory>>,
     dirty: bool,
@@ -96,12 +101,13 @@ pub async fn run(session: Session) -> Result<End, TerminalError> {
         pictures: session.feed.inventory.clone(),
         model,
         feed: session.feed,
-        clock: session.clock,
+        clock: Arc::clone(&session.clock),
         capabilities: session.capabilities,
         terminal,
         wake: None,
         end: None,
         probes: Probes::new(),
+        changes: Changes::new(session.workshop, &session.clock),
         signals,
         dirty: true,
         urgent: false,
@@ -111,6 +117,8 @@ pub async fn run(session: Session) -> Result<End, TerminalError> {
     running.pictures.mark_changed();
     let end = running.until_end().await;
     running.terminal.finish(FAREWELL);
+    // The terminal is the operator's again; what was sent is awaited, and what is held is given back.
+    running.changes.finish().await;
     Ok(end)
 }
 
@@ -119,6 +127,7 @@ impl Running {
         for effect in start(&mut self.model) {
             self.apply(effect);
         }
+        self.changes.take(Order::Journal);
         self.draw();
         loop {
             let event = self.next().await;
@@ -154,6 +163,7 @@ impl Running {
             input = self.terminal.input() => Event::Input(input),
             Ok(()) = self.pictures.changed() => Event::Picture,
             heard = self.probes.next() => Event::Heard(heard),
+            heard = self.changes.next() => Event::Heard(heard),
             () = until(wake, &clock) => Event::Wake,
             () = tokio::time::sleep_until(due), if self.dirty => Event::Frame,
         }
@@ -167,6 +177,7 @@ impl Running {
             input = self.terminal.input() => Some(Event::Input(input)),
             Ok(()) = self.pictures.changed() => Some(Event::Picture),
             heard = self.probes.next() => Some(Event::Heard(heard)),
+            heard = self.changes.next() => Some(Event::Heard(heard)),
             () = std::future::ready(()) => None,
         }
     }

@@ -1,5 +1,6 @@
 //! The only impure room of the console: clock, event loop, effect executor.
 
+mod changes;
 mod check;
 pub mod clock;
 mod effects;
@@ -7,4 +8,5 @@ mod event_loop;
 mod probes;
 pub mod who;
 
+pub use changes::Workshop;
 pub use event_loop::{End, Session, run};

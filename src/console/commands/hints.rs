@@ -1,5 +1,6 @@
 //! Key hints of the footer, from the keymap in force.
 
+use crate::console::change::{Approve, Asks, Page};
 use crate::console::keymap::{self, Mode};
 use crate::console::list::{ListId, Scope};
 use crate::console::model::{Focus, Layout, Model, Overlay, Screen, TextForm};
@@ -22,6 +23,11 @@ pub fn hints(model: &Model) -> Vec<(String, String)> {
         return continuations(model);
     }
     match &model.overlay {
+        Overlay::None if matches!(model.screen(), Screen::Change(Page::Form)) => keyed(
+            model,
+            Mode::Field,
+            &[("open", "to the plan"), ("complete", "next field"), ("back", "keep the draft and leave")],
+        ),
         Overlay::None => keyed(model, mode(model), &on_screen(model)),
         Overlay::Help { .. } => {
             let mut out = keyed(model, Mode::Overlay, &[("up", "up"), ("down", "down"), ("back", "close")]);
@@ -48,6 +54,7 @@ pub fn hints(model: &Model) -> Vec<(String, String)> {
             keyed(model, Mode::Field, &[("open", "stay there"), ("back", "as before"), ("up", "up"), ("down", "down")])
         }
         Overlay::Save { .. } => keyed(model, Mode::Field, &[("open", "save"), ("back", "close")]),
+        Overlay::Approve(open) => of_question_asked(model, open),
         Overlay::Paste(_) => keyed(model, Mode::Field, &[("open", "take it"), ("back", "close")]),
         Overlay::Filter { .. } => {
             keyed(model, Mode::Field, &[("open", "keep"), ("back", "as before"), ("up", "up"), ("down", "down")])
@@ -88,6 +95,7 @@ fn on_screen(model: &Model) -> Vec<Wish> {
         }
         Screen::Resolve { .. } => out = of_question(model),
         Screen::Evidence { .. } => out = of_evidence(),
+        Screen::Change(page) => out = of_page(page),
         Screen::Isolation { .. } | Screen::Cell { .. } => out = of_table(model),
         Screen::Diagnose { .. } | Screen::Finding { .. } => out = of_check(model),
         screen => {
@@ -112,7 +120,7 @@ fn on_screen(model: &Model) -> Vec<Wish> {
             out.push(if matches!(screen, Screen::List { .. }) { ("sort", "sort") } else { ("zoom", "zoom") });
         }
     }
-    let listed = !model.screen().is_text() && !matches!(model.screen(), Screen::Isolation { .. });
+    let listed = !model.screen().is_text() && !matches!(model.screen(), Screen::Isolation { .. } | Screen::Change(_));
     if listed || matches!(model.screen(), Screen::Text { .. }) {
         out.push(("refresh", "refresh"));
     }
@@ -160,6 +168,54 @@ fn of_table(model: &Model) -> Vec<Wish> {
     out.extend(if cell { [("page-down", "page")] } else { [("next-finding", "next not blocked")] });
     out.push(("explain", "findings"));
     out
+}
+
+/// The keys of a question are its own, whatever the keymap.
+fn of_question_asked(model: &Model, open: &Approve) -> Vec<(String, String)> {
+    let words = match &open.asks {
+        Asks::Yes => ("yes, run it", "cancel, nothing is sent"),
+        Asks::Leave => ("leave after this step", "stay"),
+        Asks::Name { last: true, .. } => ("run it: final", "cancel, nothing is sent"),
+        Asks::Name { .. } => ("run it", "cancel, nothing is sent"),
+    };
+    let yes = open.key().map(|key| (key.to_string(), words.0.to_owned()));
+    yes.into_iter().chain(keyed(model, Mode::Field, &[("back", words.1)])).collect()
+}
+
+fn of_page(page: &Page) -> Vec<Wish> {
+    match page {
+        Page::Form => Vec::new(),
+        Page::Plan { .. } => vec![
+            ("back", "back"),
+            ("apply", "apply"),
+            ("write", "write mode"),
+            ("describe", "step"),
+            ("data", "yaml"),
+            ("save-bundle", "save"),
+            ("refresh", "look again"),
+        ],
+        Page::Run { .. } => vec![
+            ("step 1", "take a way on"),
+            ("stop", "stop after this step"),
+            ("undo", "undo"),
+            ("open", "log"),
+            ("journal", "journal"),
+            ("back", "leave it"),
+        ],
+        Page::Unfinished { .. } => vec![
+            ("step 1", "resume"),
+            ("step 2", "undo"),
+            ("step 3", "later"),
+            ("describe", "journal entry"),
+            ("refresh", "look again"),
+            ("quit", "quit"),
+            ("back", "leave it"),
+        ],
+        Page::Journal { .. } => {
+            vec![("back", "back"), ("open", "open"), ("undo", "undo"), ("command", "resume"), ("refresh", "refresh")]
+        }
+        Page::Text { .. } => vec![("back", "back"), ("page-down", "page")],
+    }
 }
 
 fn of_check(model: &Model) -> Vec<Wish> {

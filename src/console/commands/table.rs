@@ -1,7 +1,8 @@
 //! The table itself.
 
 use super::availability as can;
-use super::run::{evidence, lists, moving, places, probes, row, system};
+use super::availability::changing as may_change;
+use super::run::{changes, evidence, lists, moving, places, probes, row, system};
 use super::{Arg, ArgKind, Call, Command, Danger, Group};
 use crate::console::model::Model;
 use crate::console::msg::Effect;
@@ -9,7 +10,7 @@ use crate::console::msg::Effect;
 type Run = fn(&mut Model, &Call<'_>) -> Vec<Effect>;
 type Ready = fn(&Model) -> super::Availability;
 
-/// A command that only looks. Everything in the table so far does.
+/// A command that only looks.
 const fn look(
     group: Group,
     name: &'static str,
@@ -24,6 +25,10 @@ const fn look(
 impl Command {
     const fn taking(self, args: &'static [Arg]) -> Self {
         Self { args, ..self }
+    }
+
+    const fn reaching(self, danger: Danger) -> Self {
+        Self { danger, ..self }
     }
 
     const fn always(self) -> Self {
@@ -143,7 +148,8 @@ pub static COMMANDS: &[Command] = &[
         Group::Here,
         "step",
         "take a numbered step",
-        "Takes the numbered next step that the screen offers: its command is copied, to be run by you.",
+        "Takes the numbered next step that the screen offers: its command is copied, to be run by you; of a change that did not \
+         come to its end, a plan is shown.",
         can::step,
         evidence::step,
     )
@@ -151,9 +157,10 @@ pub static COMMANDS: &[Command] = &[
     look(
         Group::Here,
         "save-bundle",
-        "save the evidence",
+        "save evidence or plan",
         "Keeps everything that the check read in a directory that is only yours to read, secrets taken out; \"explain DIR\" \
-         finds the same there, without a network. Without a directory it asks.",
+         finds the same there, without a network. Without a directory it asks. A plan is kept as a file in the site's state \
+         directory.",
         can::bundle,
         evidence::save,
     )
@@ -323,9 +330,9 @@ pub static COMMANDS: &[Command] = &[
         Group::Everywhere,
         "write",
         "write mode",
-        "Would allow changes for a while. This version only reads, whatever the site allows.",
-        can::write,
-        system::nothing,
+        "Lets plans be applied for half an hour; again takes it back. Each plan is shown and asked for even then.",
+        may_change::write,
+        changes::write,
     ),
     look(
         Group::Everywhere,
@@ -398,6 +405,71 @@ pub static COMMANDS: &[Command] = &[
         probes::check,
     )
     .taking(&[needs("WHAT", ArgKind::Check), may("TENANT", ArgKind::Tenant)]),
+    look(
+        Group::Change,
+        "onboard",
+        "onboard a tenant",
+        "Asks for a new tenant's name and index, checks both while you type, and makes the plan of its network. Nothing is \
+         changed before the plan was shown and approved.",
+        can::picture,
+        changes::onboard,
+    )
+    .taking(&[may("NAME", ArgKind::Text)])
+    .reaching(Danger::Shared),
+    look(
+        Group::Change,
+        "apply",
+        "apply the plan",
+        "Runs the plan on screen, in write mode. How far it reaches decides what is asked: nothing, y, the key alone, or the \
+         name typed back. Enter never says yes.",
+        may_change::apply,
+        changes::apply,
+    )
+    .reaching(Danger::Final),
+    look(
+        Group::Change,
+        "stop",
+        "stop after this step",
+        "No further step of the running change begins; the one that is under way is awaited, and what is held is given back.",
+        may_change::stop,
+        changes::stop,
+    ),
+    look(
+        Group::Change,
+        "run",
+        "the running change",
+        "Shows the change that runs, or ran last.",
+        may_change::run,
+        changes::run,
+    ),
+    look(
+        Group::Change,
+        "undo",
+        "undo a change",
+        "Makes the plan that takes a change back, last step first: the one named, e.g. C-0042, or the one on screen.",
+        can::always,
+        changes::undo,
+    )
+    .taking(&[may("CHANGE", ArgKind::Text)])
+    .reaching(Danger::Final),
+    look(
+        Group::Change,
+        "resume",
+        "go on with a change",
+        "Shows a change that did not come to its end, with what is there now, and the ways on.",
+        may_change::resume,
+        changes::resume,
+    )
+    .taking(&[may("CHANGE", ArgKind::Text)])
+    .reaching(Danger::Final),
+    look(
+        Group::Change,
+        "journal",
+        "journal of changes",
+        "Lists every change of this site that the journal knows: how it stands, who began it, when.",
+        can::always,
+        changes::journal,
+    ),
     list("tenants", "tenants", "All tenants at full width."),
     list_of_tenant("vrfs", "VRF & egress", "VRF and egress of all tenants, or of one, with live counters."),
     list_of_tenant("vrf-facts", "VRF facts", "The facts of all VRFs, or of one tenant's."),
@@ -457,8 +529,8 @@ mod tests {
     }
 
     #[test]
-    fn nothing_in_the_table_changes_anything() {
-        assert!(COMMANDS.iter().all(|c| c.danger == Danger::Look));
+    fn only_what_leads_to_a_plan_reaches_further_than_a_look() {
+        assert!(COMMANDS.iter().all(|c| c.danger == Danger::Look || c.group == Group::Change));
     }
 
     #[test]

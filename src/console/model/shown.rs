@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use tui_input::Input as Field;
 
+use crate::console::change::{Approve, Page};
 use crate::console::findings::Line;
 use crate::console::list::{ListId, Scope};
 use crate::diagnose::finding::Key;
@@ -78,6 +79,8 @@ pub enum Screen {
         /// First line shown.
         scroll: usize,
     },
+    /// A plan, a run, the journal: [`super::Model::changes`].
+    Change(Page),
     /// What was read for a leg or a finding of it; or the flows of its tenant.
     Evidence {
         /// Of what; `None` = the flows.
@@ -118,6 +121,7 @@ impl Screen {
                 | Self::Finding { .. }
                 | Self::Evidence { .. }
                 | Self::Cell { .. }
+                | Self::Change(Page::Text { .. })
         )
     }
 
@@ -129,7 +133,8 @@ impl Screen {
             | Self::Diagnose { scroll, .. }
             | Self::Finding { scroll, .. }
             | Self::Evidence { scroll, .. }
-            | Self::Cell { scroll, .. } => Some(scroll),
+            | Self::Cell { scroll, .. }
+            | Self::Change(Page::Text { scroll, .. }) => Some(scroll),
             _ => None,
         }
     }
@@ -196,6 +201,8 @@ pub enum Overlay {
     },
     /// The field for a pasted result.
     Paste(Box<crate::console::isolation::Paste>),
+    /// What is asked before something runs.
+    Approve(Box<Approve>),
     /// Choice of a sort column.
     Sort {
         /// Position among the columns.

@@ -2,6 +2,7 @@
 
 pub mod activity;
 pub mod board;
+pub mod change;
 pub mod checkins;
 pub mod diagnose;
 pub mod evidence;

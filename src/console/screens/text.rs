@@ -98,7 +98,7 @@ fn line_rows(canvas: &Canvas<'_>, line: &TextLine, (label_width, room): (u16, u1
 }
 
 /// `text` as it stands where it fits, else folded between words; one row at least.
-pub(super) fn folded(canvas: &Canvas<'_>, text: &str, width: u16) -> Vec<String> {
+pub(in crate::console) fn folded(canvas: &Canvas<'_>, text: &str, width: u16) -> Vec<String> {
     let plain = canvas.plain(text);
     if canvas.width(text) <= width || plain.trim().is_empty() {
         return vec![plain.into_owned()];

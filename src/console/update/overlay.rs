@@ -3,6 +3,7 @@
 use tui_input::{Input as Field, InputRequest};
 
 use super::run_line;
+use crate::console::change;
 use crate::console::commands::run_lists::{set_filter, sort_by, toggle_column};
 use crate::console::commands::{self, Step};
 use crate::console::complete::{self, clean_line};
@@ -21,13 +22,17 @@ const HISTORY: usize = 200;
 
 /// The field that takes text.
 fn field(model: &mut Model) -> Option<&mut Field> {
+    if matches!(model.overlay, Overlay::None) {
+        return change::form::field(model);
+    }
     match &mut model.overlay {
         Overlay::Help { search, .. } | Overlay::Actions { search, .. } => Some(search),
         Overlay::Command { field, .. }
         | Overlay::Filter { field, .. }
         | Overlay::Search { field, .. }
         | Overlay::Save { field } => Some(field),
-        Overlay::None | Overlay::Sort { .. } | Overlay::Columns { .. } | Overlay::Paste(_) => None,
+        Overlay::None => None,
+        Overlay::Sort { .. } | Overlay::Columns { .. } | Overlay::Paste(_) | Overlay::Approve(_) => None,
     }
 }
 
@@ -108,6 +113,10 @@ pub fn paste(model: &mut Model, text: &str) {
         paste.pasted(text);
         return;
     }
+    if let Overlay::Approve(open) = &mut model.overlay {
+        change::approve::pasted(open);
+        return;
+    }
     let Some(field) = field(model) else {
         model.notice = Some(Notice::info("nothing here takes text; what was pasted is dropped"));
         return;
@@ -135,7 +144,12 @@ fn changed(model: &mut Model) {
             let (text, from) = (field.value().to_owned(), before.1);
             commands::look_for(model, &text, from);
         }
-        Overlay::None | Overlay::Save { .. } | Overlay::Sort { .. } | Overlay::Columns { .. } | Overlay::Paste(_) => {}
+        Overlay::None
+        | Overlay::Save { .. }
+        | Overlay::Sort { .. }
+        | Overlay::Columns { .. }
+        | Overlay::Paste(_)
+        | Overlay::Approve(_) => {}
     }
 }
 
@@ -165,7 +179,12 @@ pub fn choices(list: ListId) -> impl Iterator<Item = &'static Column> {
 #[must_use]
 pub fn entries(model: &Model) -> usize {
     match &model.overlay {
-        Overlay::None | Overlay::Filter { .. } | Overlay::Search { .. } | Overlay::Save { .. } | Overlay::Paste(_) => 0,
+        Overlay::None
+        | Overlay::Filter { .. }
+        | Overlay::Search { .. }
+        | Overlay::Save { .. }
+        | Overlay::Paste(_)
+        | Overlay::Approve(_) => 0,
         Overlay::Help { .. } => commands::help(model).sections.iter().map(|s| s.rows.len() + 2).sum(),
         Overlay::Actions { .. } => commands::actions(model).rows.len(),
         Overlay::Command { .. } => complete::candidates(model).len(),
@@ -219,7 +238,12 @@ pub fn go(model: &mut Model, step: Step) {
                 remember(model, by);
             }
         }
-        Overlay::None | Overlay::Filter { .. } | Overlay::Search { .. } | Overlay::Save { .. } | Overlay::Paste(_) => {}
+        Overlay::None
+        | Overlay::Filter { .. }
+        | Overlay::Search { .. }
+        | Overlay::Save { .. }
+        | Overlay::Paste(_)
+        | Overlay::Approve(_) => {}
     }
 }
 
@@ -246,7 +270,7 @@ pub fn walk(model: &mut Model, by: isize) {
 /// Takes what the menu offers, or runs the line.
 pub fn accept(model: &mut Model) -> Vec<Effect> {
     match &model.overlay {
-        Overlay::None => Vec::new(),
+        Overlay::None | Overlay::Approve(_) => Vec::new(),
         Overlay::Help { .. } | Overlay::Filter { .. } | Overlay::Search { .. } => {
             model.overlay = Overlay::None;
             Vec::new()
@@ -325,7 +349,8 @@ pub fn take(model: &mut Model, position: usize) -> Vec<Effect> {
         | Overlay::Filter { .. }
         | Overlay::Search { .. }
         | Overlay::Save { .. }
-        | Overlay::Paste(_) => return Vec::new(),
+        | Overlay::Paste(_)
+        | Overlay::Approve(_) => return Vec::new(),
     }
     accept(model)
 }

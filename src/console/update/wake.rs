@@ -2,6 +2,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 
+use crate::console::change::{self, Page, Proposal};
 use crate::console::lists::def;
 use crate::console::model::{Model, Screen};
 use crate::console::select;
@@ -30,7 +31,21 @@ pub(super) fn next(model: &Model) -> Timestamp {
     let shown = matches!(model.screen(), Screen::Diagnose { .. } | Screen::Isolation { .. });
     let checking =
         model.inquiry.as_ref().filter(|i| shown && i.is_open()).map(|i| next_multiple(model.now, i.asked, 1));
-    sources.chain(model.follow_at).chain(asking).chain(checking).fold(minute, Timestamp::min)
+    let changing = of_changes(model);
+    sources.chain(model.follow_at).chain(asking).chain(checking).chain(changing).fold(minute, Timestamp::min)
+}
+
+/// Write mode ends; a plan is awaited, or becomes too old; the ages of a run that is on screen take their next step of 5 s.
+fn of_changes(model: &Model) -> impl Iterator<Item = Timestamp> {
+    let changes = &model.changes;
+    let page = change::page(model);
+    let planning =
+        changes.proposal.as_ref().filter(|_| matches!(page, Some(Page::Plan { .. } | Page::Unfinished { .. })));
+    let awaited = planning.filter(|p| p.is_open()).map(|p| next_multiple(model.now, p.asked, 1));
+    let too_old = planning.and_then(Proposal::expires).and_then(|at| at.checked_add(AFTER).ok());
+    let running = changes.running().filter(|_| matches!(page, Some(Page::Run { .. })));
+    let ages = running.map(|run| next_multiple(model.now, run.began, 5).min(next_multiple(model.now, run.last, 5)));
+    [changes.armed, awaited, too_old.filter(|at| *at > model.now), ages].into_iter().flatten()
 }
 
 fn of_source(health: &SourceHealth, now: Timestamp, shown: bool) -> Option<Timestamp> {

@@ -15,8 +15,13 @@ use crate::inventory::{Class, SourceId, SourceStatus};
 pub fn message(canvas: &mut Canvas<'_>, model: &Model, y: u16) {
     let width = canvas.area().width;
     let ctx = super::ctx(model);
+    let changing = crate::console::screens::change::sentence(model);
     let (class, text, key) = match (&model.notice, &ctx) {
         (Some(notice), _) => (notice.class, notice.text.clone(), String::new()),
+        _ if changing.is_some() => {
+            let (class, text) = changing.unwrap_or((Class::Info, String::new()));
+            (class, text, String::new())
+        }
         (None, Some(ctx)) => sentence(ctx),
         (None, None) => (Class::Progress, "Reading the site for the first time.".into(), String::new()),
     };

@@ -28,7 +28,11 @@ pub fn header(canvas: &mut Canvas<'_>, model: &Model, y: u16) {
     let band = canvas.width(&site).min(18);
     canvas.put((0, y), band, &site, style, Cut::End);
 
-    let mode = model.mode_word.map_or_else(|| Bit::new("read-only", Role::ModeRead), |w| Bit::new(w, Role::Accent));
+    let mode = match (model.changes.minutes(model.now), model.mode_word) {
+        (Some(minutes), _) => Bit::new(format!("WRITE {minutes}m"), Role::ModeWrite),
+        (None, Some(word)) => Bit::new(word, Role::Accent),
+        (None, None) => Bit::new("read-only", Role::ModeRead),
+    };
     let gap = if compact { "  " } else { "   " };
     let right = [mode, Bit::text(gap), Bit::text(format::minute(model.now)), Bit::text(" ")];
     let right_at = canvas.bits_right(width, y, width, &right);
@@ -104,6 +108,7 @@ pub fn breadcrumb(canvas: &mut Canvas<'_>, model: &Model, y: u16) {
         }
         _ => model.picture().map(|inv| counts(canvas, model, inv)).unwrap_or_default(),
     };
+    let counts = with_changes(canvas, model, counts);
     let path = path(model);
     let path_width = path.iter().fold(0, |sum: u16, part| sum.saturating_add(canvas.width(part) + 3));
     let room = width.saturating_sub(path_width).max(width / 2);
@@ -119,6 +124,23 @@ pub fn breadcrumb(canvas: &mut Canvas<'_>, model: &Model, y: u16) {
     }
     canvas.bits((1, y), right_at.saturating_sub(2), &bits);
     canvas.hit(Rect::new(0, y, right_at, 1), crate::console::msg::Hit::Command("back"));
+}
+
+/// Every screen says that a change runs, or is open.
+fn with_changes(canvas: &Canvas<'_>, model: &Model, counts: Vec<Bit>) -> Vec<Bit> {
+    let open = model.changes.shelf.as_ref().map_or(0, |shelf| shelf.unfinished().count());
+    let mut out = match (model.changes.running(), open) {
+        (Some(_), _) => counted(canvas, Class::Progress, "1 change running"),
+        (None, 0) => return counts,
+        (None, n) => counted(canvas, Class::Pending, &format!("{} open", format::plural(n, "change"))),
+    };
+    // Where there is no room for both, what this console does comes first.
+    if matches!(model.screen(), Screen::Change(_)) || counts.is_empty() {
+        return out;
+    }
+    out.push(Bit::muted(" · "));
+    out.extend(counts);
+    out
 }
 
 fn path(model: &Model) -> Vec<String> {
@@ -150,6 +172,7 @@ fn path(model: &Model) -> Vec<String> {
             let name = model.question.as_ref().map(|q| q.found.target.name.to_string());
             ["Diagnose".into(), "resolve".into()].into_iter().chain(name).collect()
         }
+        Screen::Change(page) => crate::console::screens::change::path(model, page),
         Screen::Isolation { .. } => vec!["Diagnose".into(), "isolation".into()],
         Screen::Cell { at: (from, to), .. } => {
             vec!["Diagnose".into(), "isolation".into(), format!("{from} → {to}")]

@@ -24,13 +24,14 @@ pub fn draw(canvas: &mut Canvas<'_>, model: &Model) {
         Overlay::Actions { search, at } => actions(canvas, model, search, *at),
         Overlay::Command { field, at, .. } => command(canvas, model, field, *at),
         Overlay::Paste(paste) => super::paste::draw(canvas, model, paste),
+        Overlay::Approve(open) => crate::console::screens::change::approve::draw(canvas, model, open),
         Overlay::Sort { at } => columns(canvas, model, "Sort by", *at, sort_sign),
         Overlay::Columns { at } => columns(canvas, model, "Columns", *at, column_sign),
     }
 }
 
 /// A blank box in the middle of the body.
-fn popup(canvas: &mut Canvas<'_>, size: (u16, u16), titles: &Titles) -> Rect {
+pub(in crate::console) fn popup(canvas: &mut Canvas<'_>, size: (u16, u16), titles: &Titles) -> Rect {
     let screen = canvas.area();
     let (width, height) = (size.0.min(screen.width - 4), size.1.min(screen.height - 5));
     let area = Rect::new((screen.width - width) / 2, 3.min(screen.height - height), width, height);

@@ -65,6 +65,9 @@ fn turn(model: &mut Model, back: bool) -> Vec<Effect> {
 }
 
 pub(in super::super) fn save(model: &mut Model, call: &Call<'_>) -> Vec<Effect> {
+    if matches!(model.screen(), Screen::Change(_)) {
+        return crate::console::change::proposal::save(model);
+    }
     if call.rest.is_empty() {
         findings::start_saving(model);
         return Vec::new();
@@ -72,8 +75,11 @@ pub(in super::super) fn save(model: &mut Model, call: &Call<'_>) -> Vec<Effect> 
     findings::save(model, call.rest)
 }
 
-/// Takes a numbered next step: its command is copied, since this version only reads.
+/// Takes a numbered next step: its command is copied; a way on with a change leads to a plan.
 pub(in super::super) fn step(model: &mut Model, call: &Call<'_>) -> Vec<Effect> {
+    if matches!(model.screen(), Screen::Change(_)) {
+        return super::changes::step(model, call);
+    }
     let number = call.args.first().and_then(|word| word.parse::<usize>().ok()).unwrap_or(0);
     let steps = findings::steps(model);
     match number.checked_sub(1).and_then(|at| steps.get(at)) {

@@ -1,5 +1,6 @@
 //! Moving the cursor, in lists, texts, menus and the history of the command line.
 
+use crate::console::change::{self, Page};
 use crate::console::commands::Call;
 use crate::console::list::{ListId, Scope};
 use crate::console::model::{Focus, Layout, Model, Overlay, Screen};
@@ -49,6 +50,12 @@ pub fn go(model: &mut Model, step: Step) -> Vec<Effect> {
             scroll_text(model, step)
         }
         (Overlay::None, Screen::Isolation { .. }) => isolation::go(model, step),
+        (Overlay::None, Screen::Change(Page::Form)) => {
+            if let Step::By(by) = step {
+                change::form::turn(model, by);
+            }
+        }
+        (Overlay::None, Screen::Change(_)) => change::journal::go(model, step),
         (Overlay::None | Overlay::Filter { .. }, _) => {
             if let Some(key) = model.focused() {
                 in_list(model, &key, step);
@@ -121,7 +128,8 @@ fn scroll_text(model: &mut Model, step: Step) {
         | Screen::Diagnose { scroll, .. }
         | Screen::Finding { scroll, .. }
         | Screen::Evidence { scroll, .. }
-        | Screen::Cell { scroll, .. } => (*scroll, 0),
+        | Screen::Cell { scroll, .. }
+        | Screen::Change(Page::Text { scroll, .. }) => (*scroll, 0),
         _ => return,
     };
     let end = text_end(model).unwrap_or_else(|| lines.saturating_sub(page));

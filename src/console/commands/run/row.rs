@@ -2,7 +2,7 @@
 
 use tui_input::Input as Field;
 
-use super::evidence;
+use super::{changes, evidence};
 use crate::console::commands::Call;
 use crate::console::list::{Cell, Cx, ListId, ListState};
 use crate::console::lists::def;
@@ -15,6 +15,9 @@ use crate::inventory::ObjectId;
 pub(in super::super) fn open(model: &mut Model, call: &Call<'_>) -> Vec<Effect> {
     if !matches!(model.overlay, Overlay::None) {
         return overlay::accept(model);
+    }
+    if matches!(model.screen(), Screen::Change(_)) {
+        return changes::open(model);
     }
     if matches!(model.screen(), Screen::Isolation { .. }) {
         isolation::describe(model);
@@ -55,6 +58,9 @@ fn text(model: &mut Model, to: TextForm) -> Vec<Effect> {
 }
 
 pub(in super::super) fn describe(model: &mut Model, _: &Call<'_>) -> Vec<Effect> {
+    if matches!(model.screen(), Screen::Change(_)) {
+        return changes::open(model);
+    }
     if matches!(model.screen(), Screen::Isolation { .. }) {
         isolation::describe(model);
         return Vec::new();
@@ -63,6 +69,9 @@ pub(in super::super) fn describe(model: &mut Model, _: &Call<'_>) -> Vec<Effect>
 }
 
 pub(in super::super) fn data(model: &mut Model, _: &Call<'_>) -> Vec<Effect> {
+    if matches!(model.screen(), Screen::Change(_)) {
+        return changes::data(model);
+    }
     match model.stack.last_mut() {
         Some(Screen::Diagnose { .. }) => {
             nav::push(model, Screen::Finding { key: None, json: true, scroll: 0 });

@@ -11,11 +11,11 @@ use crate::console::model::{Model, Overlay, Screen};
 use crate::console::msg::{Effect, Notice};
 use crate::console::update::overlay;
 use crate::console::widgets::format;
-use crate::console::{findings, isolation, resolve, select, theme};
+use crate::console::{change, findings, isolation, resolve, select, theme};
 use crate::inventory::SourceId;
 
-pub(in super::super) fn quit(_: &mut Model, _: &Call<'_>) -> Vec<Effect> {
-    vec![Effect::Quit]
+pub(in super::super) fn quit(model: &mut Model, _: &Call<'_>) -> Vec<Effect> {
+    change::quit(model)
 }
 
 pub(in super::super) fn suspend(_: &mut Model, _: &Call<'_>) -> Vec<Effect> {
@@ -24,11 +24,6 @@ pub(in super::super) fn suspend(_: &mut Model, _: &Call<'_>) -> Vec<Effect> {
 
 pub(in super::super) fn redraw(_: &mut Model, _: &Call<'_>) -> Vec<Effect> {
     vec![Effect::Redraw]
-}
-
-/// For commands that this version only explains.
-pub(in super::super) fn nothing(_: &mut Model, _: &Call<'_>) -> Vec<Effect> {
-    Vec::new()
 }
 
 pub(in super::super) fn command(model: &mut Model, _: &Call<'_>) -> Vec<Effect> {
@@ -42,17 +37,28 @@ pub(in super::super) fn help(model: &mut Model, _: &Call<'_>) -> Vec<Effect> {
 }
 
 pub(in super::super) fn complete(model: &mut Model, _: &Call<'_>) -> Vec<Effect> {
+    if matches!(model.overlay, Overlay::None) {
+        change::form::turn(model, 1);
+        return Vec::new();
+    }
     overlay::walk(model, 1);
     Vec::new()
 }
 
 pub(in super::super) fn complete_back(model: &mut Model, _: &Call<'_>) -> Vec<Effect> {
+    if matches!(model.overlay, Overlay::None) {
+        change::form::turn(model, -1);
+        return Vec::new();
+    }
     overlay::walk(model, -1);
     Vec::new()
 }
 
 pub(in super::super) fn refresh(model: &mut Model, call: &Call<'_>) -> Vec<Effect> {
     let Some(word) = call.args.first() else {
+        if matches!(model.screen(), Screen::Change(_)) {
+            return super::changes::again(model);
+        }
         if matches!(model.screen(), Screen::Resolve { .. }) {
             return resolve::again(model);
         }

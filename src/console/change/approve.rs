@@ -1,0 +1,122 @@
+//! What is asked before something runs. Enter never answers, and nothing that was pasted does.
+
+use super::proposal;
+use crate::console::model::{Model, Overlay};
+use crate::console::msg::Effect;
+use crate::terminal::input::{Key, KeyCode};
+
+/// Longest text that is taken for a name.
+const LONGEST: usize = 64;
+
+/// What is asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Asks {
+    /// Yes.
+    Yes,
+    /// The name, then the key.
+    Name {
+        /// Why.
+        because: String,
+        /// The name.
+        name: String,
+        /// What was typed so far.
+        typed: String,
+        /// Whether it is final: the key is `D` then, else `A`.
+        last: bool,
+    },
+    /// Whether to leave while a change runs.
+    Leave,
+}
+
+/// A question that is open.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Approve {
+    /// What is asked.
+    pub asks: Asks,
+    /// What was said of the last key or paste.
+    pub said: Option<String>,
+}
+
+impl Approve {
+    /// A question.
+    #[must_use]
+    pub const fn new(asks: Asks) -> Self {
+        Self { asks, said: None }
+    }
+
+    /// Whether to leave while a change runs.
+    #[must_use]
+    pub const fn leaving() -> Self {
+        Self::new(Asks::Leave)
+    }
+
+    /// The key that says yes, where one does now.
+    #[must_use]
+    pub fn key(&self) -> Option<char> {
+        match &self.asks {
+            Asks::Yes | Asks::Leave => Some('y'),
+            Asks::Name { name, typed, last, .. } if typed == name => Some(if *last { 'D' } else { 'A' }),
+            Asks::Name { .. } => None,
+        }
+    }
+
+    /// What is missing of the name.
+    #[must_use]
+    pub fn missing(&self) -> Option<String> {
+        let Asks::Name { name, typed, .. } = &self.asks else { return None };
+        let left = name.strip_prefix(typed.as_str());
+        match left.map(|left| left.chars().count()) {
+            Some(0) => None,
+            Some(1) => Some("name not complete: 1 letter missing".to_owned()),
+            Some(left) => Some(format!("name not complete: {left} letters missing")),
+            None => Some("that is not the name: backspace takes letters back".to_owned()),
+        }
+    }
+}
+
+/// A key while a question is open; `None` = it is not one of its keys.
+pub fn answer(model: &mut Model, key: Key) -> Option<Vec<Effect>> {
+    let Overlay::Approve(open) = &mut model.overlay else { return None };
+    if key.ctrl || key.alt {
+        return None;
+    }
+    open.said = None;
+    let yes = open.key();
+    match key.code {
+        KeyCode::Char(c) if Some(c) == yes => return Some(say_yes(model)),
+        KeyCode::Char(c) => {
+            if let Asks::Name { typed, .. } = &mut open.asks
+                && yes.is_none()
+                && typed.len() < LONGEST
+                && crate::text::is_clean(&c.to_string())
+            {
+                typed.push(c);
+            }
+        }
+        KeyCode::Backspace => {
+            if let Asks::Name { typed, .. } = &mut open.asks {
+                typed.pop();
+            }
+        }
+        KeyCode::Esc => return None,
+        _ => {}
+    }
+    Some(Vec::new())
+}
+
+fn say_yes(model: &mut Model) -> Vec<Effect> {
+    let Overlay::Approve(open) = std::mem::take(&mut model.overlay) else { return Vec::new() };
+    match open.asks {
+        Asks::Leave => vec![Effect::Quit],
+        Asks::Yes => proposal::begin(model, None),
+        Asks::Name { typed, .. } => proposal::begin(model, Some(typed)),
+    }
+}
+
+/// What was pasted is refused.
+pub fn pasted(open: &mut Approve) {
+    open.said = Some(match open.asks {
+        Asks::Name { .. } => "pasted text is not taken: type the name".to_owned(),
+        Asks::Yes | Asks::Leave => "pasted text is not taken: press the key".to_owned(),
+    });
+}

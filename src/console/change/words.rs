@@ -1,0 +1,102 @@
+//! What is said of steps: what is there, what it will be, how it is taken back.
+
+use crate::console::list::Cell;
+use crate::inventory::Class;
+use crate::provision::fields::{Change, Difference, Seen};
+use crate::provision::object::{Danger, Undo};
+use crate::provision::plan::{Preview, Question, Step};
+
+/// `danger 3 · shared`.
+#[must_use]
+pub fn danger(danger: Danger) -> String {
+    format!("danger {} · {}", danger.level(), danger.word())
+}
+
+/// What is there of a step.
+#[must_use]
+pub fn now(preview: &Preview, number: usize) -> Cell {
+    let follows = preview.plan.steps.get(number).is_some_and(|step| step.follows);
+    match preview.looks.get(number) {
+        Some(Ok(look)) => match (&look.seen, &look.todo) {
+            (Seen::Absent, _) => Cell::state(Class::Absent, "absent"),
+            (Seen::Present(_), Difference::Nothing) => Cell::state(Class::Fine, "as wanted"),
+            (Seen::Present(_), Difference::Update(changes)) => Cell::state(Class::Differs, values(changes, false)),
+            (Seen::Present(_), _) => Cell::text("present"),
+        },
+        Some(Err(_)) if follows => Cell::muted("told later"),
+        Some(Err(_)) => Cell::state(Class::Unknown, "unknown"),
+        None => Cell::muted(""),
+    }
+}
+
+/// What it will be.
+#[must_use]
+pub fn will_be(preview: &Preview, number: usize) -> Cell {
+    let Some(step) = preview.plan.steps.get(number) else { return Cell::muted("") };
+    let does = preview.does(number);
+    match preview.looks.get(number) {
+        Some(Ok(look)) => match &look.todo {
+            Difference::Create(changes) => Cell::text(format!("+ {}", values(changes, true))),
+            Difference::Update(changes) => Cell::text(format!("→ {}", values(changes, true))),
+            Difference::Delete(_) => Cell::text("gone".to_owned()),
+            Difference::Nothing if does => Cell::text("after the steps before it".to_owned()),
+            Difference::Nothing => Cell::muted("same"),
+        },
+        _ => Cell::text(assumed(step).to_owned()),
+    }
+}
+
+const fn assumed(step: &Step) -> &'static str {
+    match step.wanted {
+        crate::provision::fields::Wanted::Absent => "gone",
+        crate::provision::fields::Wanted::Present(_) => "as wanted",
+    }
+}
+
+/// The values of changes in one line: a single field without its name where it is plain what it is.
+fn values(changes: &[Change], after: bool) -> String {
+    let value = |change: &Change| {
+        let side = if after { &change.will_be } else { &change.now };
+        side.clone().unwrap_or_else(|| "–".to_owned())
+    };
+    changes.iter().map(|change| format!("{} {}", change.field, value(change))).collect::<Vec<_>>().join(", ")
+}
+
+/// How a step is taken back.
+#[must_use]
+pub fn undo(preview: &Preview, number: usize) -> String {
+    let Some(step) = preview.plan.steps.get(number) else { return String::new() };
+    let nothing = Difference::Nothing;
+    let todo = preview.looks.get(number).and_then(|look| look.as_ref().ok()).map_or(&nothing, |look| &look.todo);
+    match step.object.ensure().undo(todo) {
+        _ if !preview.does(number) => "nothing to do".to_owned(),
+        Undo::Inverse => match todo {
+            Difference::Create(_) => "undo: removed again".to_owned(),
+            Difference::Delete(_) => "undo: made again".to_owned(),
+            _ => "undo: as it was".to_owned(),
+        },
+        Undo::Again => "undo: done again after what it applies is back".to_owned(),
+        Undo::First => "given back at the end".to_owned(),
+        Undo::Nothing => "changes nothing".to_owned(),
+        Undo::None(why) => format!("no undo: {why}"),
+    }
+}
+
+/// What is asked before the plan runs, and by which key.
+#[must_use]
+pub fn asks(question: &Question) -> String {
+    match question {
+        Question::Nothing => "nothing is asked: A runs it".to_owned(),
+        Question::Yes | Question::PlanYes => "A asks, y says yes".to_owned(),
+        Question::PlanApply => "A applies it".to_owned(),
+        Question::Name(_) => "A asks for the name".to_owned(),
+    }
+}
+
+/// How far a step reaches, where it has something to do.
+#[must_use]
+pub fn step_danger(preview: &Preview, number: usize) -> Option<Danger> {
+    let look = preview.looks.get(number)?.as_ref().ok()?;
+    let step = preview.plan.steps.get(number)?;
+    preview.does(number).then(|| step.object.ensure().danger(&look.todo))
+}

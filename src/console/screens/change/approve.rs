@@ -1,0 +1,148 @@
+//! What is asked before something runs: yes, or the name typed back with everything that it reaches (screens.md 13).
+
+use ratatui::layout::Rect;
+
+use super::{folded, lines};
+use crate::console::change::{Approve, Asks};
+use crate::console::model::Model;
+use crate::console::theme::Role;
+use crate::console::view::overlay::popup;
+use crate::console::widgets::canvas::{Bit, Canvas, wrap};
+use crate::console::widgets::frame::{Titles, rule};
+use crate::inventory::Class;
+use crate::provision::plan::{Preview, Reach};
+
+/// From this width on what goes and what stays stand side by side.
+const WIDE: u16 = 72;
+
+/// Draws the question.
+pub fn draw(canvas: &mut Canvas<'_>, model: &Model, open: &Approve) {
+    let preview = model.changes.proposal.as_ref().and_then(|p| p.offer.as_ref()).map(|offer| &offer.preview);
+    match (&open.asks, preview) {
+        (Asks::Name { because, name, typed, last }, Some(preview)) => {
+            name_back(canvas, preview, (because, name, typed, *last));
+        }
+        (Asks::Leave, _) => leave(canvas, model),
+        (_, Some(preview)) => yes(canvas, preview),
+        (_, None) => {}
+    }
+}
+
+/// What the message line says while the question is open.
+pub fn sentence(open: &Approve) -> Option<(Class, String)> {
+    let said = open.said.clone().map(|said| (Class::Warning, said));
+    said.or_else(|| match (&open.asks, open.missing()) {
+        (_, Some(missing)) => Some((Class::Info, missing)),
+        (Asks::Name { last, .. }, None) => {
+            Some((Class::Warning, format!("the name is complete: {} runs it", if *last { 'D' } else { 'A' })))
+        }
+        _ => None,
+    })
+}
+
+fn yes(canvas: &mut Canvas<'_>, preview: &Preview) {
+    let titles = Titles {
+        right: vec![super::danger(preview.danger())],
+        focused: true,
+        ..Titles::new(preview.plan.title.clone())
+    };
+    let screen = canvas.area();
+    let inside = popup(canvas, (screen.width.saturating_sub(8).min(72), 7), &titles);
+    let doing = (0..preview.plan.steps.len()).filter(|number| preview.does(*number)).count();
+    let text = format!("{} of {} change something.", super::steps(doing), preview.plan.steps.len());
+    let mut rows = folded(canvas, inside, &text, Role::Text);
+    rows.push(Vec::new());
+    rows.push(vec![Bit::new("y", Role::Accent), Bit::text("  runs it. Anything else sends nothing.")]);
+    lines(canvas, inside, rows);
+}
+
+fn leave(canvas: &mut Canvas<'_>, model: &Model) {
+    let Some(run) = model.changes.running() else { return };
+    let titles = Titles { focused: true, ..Titles::new(format!("{} is running", run.name())) };
+    let screen = canvas.area();
+    let inside = popup(canvas, (screen.width.saturating_sub(8).min(72), 10), &titles);
+    let text = "Leaving stops it: no further step begins, what is under way is awaited for 20 s at most, and what is held is \
+                given back. The next start offers to go on.";
+    let mut rows = folded(canvas, inside, text, Role::Text);
+    rows.push(Vec::new());
+    rows.push(vec![Bit::new("y", Role::Accent), Bit::text("  stops it and leaves")]);
+    rows.push(vec![Bit::new("esc", Role::Accent), Bit::text("  stays")]);
+    lines(canvas, inside, rows);
+}
+
+type Field<'a> = (&'a str, &'a str, &'a str, bool);
+
+/// The whole body: what goes, what stays, who notices; then the field.
+fn name_back(canvas: &mut Canvas<'_>, preview: &Preview, (because, name, typed, last): Field<'_>) {
+    let screen = canvas.area();
+    let area = Rect { y: 2, height: screen.height.saturating_sub(4), ..screen };
+    canvas.cover();
+    canvas.clear(area, Role::Text);
+    let right = vec![super::danger(preview.danger())];
+    let titles = Titles { right, focused: true, ..Titles::new(preview.plan.title.clone()) };
+    rule(canvas, Rect { height: 1, ..area }, &titles);
+    const FIELD: u16 = 5;
+    let body = Rect { y: area.y + 1, height: area.height.saturating_sub(1 + FIELD), ..area };
+    let reach = preview.reach();
+    let y = sides(canvas, body, &reach);
+    let mut below = Vec::new();
+    if !reach.noticed.is_empty() {
+        below.push(vec![Bit::new("Others who notice", Role::Title)]);
+        for line in &reach.noticed {
+            below.extend(
+                folded(canvas, Rect { width: body.width.saturating_sub(1), ..body }, line, Role::Text)
+                    .into_iter()
+                    .map(|row| std::iter::once(Bit::text(" ")).chain(row).collect::<Vec<_>>()),
+            );
+        }
+        below.push(Vec::new());
+    }
+    below.extend(folded(canvas, body, &format!("The name is asked for because {because}."), Role::Warn));
+    lines(canvas, Rect { y, height: body.bottom().saturating_sub(y), ..body }, below);
+    let y = body.bottom();
+    rule(canvas, Rect { y, height: 1, ..area }, &Titles::default());
+    let ask = format!("  Type {name} to run it:   ");
+    let used = canvas.bits((area.x, y + 1), area.width, &[Bit::text(ask)]);
+    let closed = typed == name;
+    let sign = if closed { "" } else { canvas.look().glyphs.input };
+    let role = if closed { Role::Ok } else { Role::Input };
+    let bits = [Bit::new(typed.to_owned(), role), Bit::new(sign, Role::Accent)];
+    canvas.bits((area.x + used, y + 1), area.width.saturating_sub(used), &bits);
+    if !closed {
+        canvas.type_at(area.x + used + canvas.width(typed), y + 1);
+    }
+    let key = if last { 'D' } else { 'A' };
+    let text = format!("A complete name closes the field; then {key} runs it. Nothing is sent before.");
+    lines(canvas, Rect { y: y + 3, height: 1, ..area }, vec![vec![Bit::muted(text)]]);
+}
+
+/// What goes at the left, what stays at the right; below each other where it is narrow. Returns the row below.
+fn sides(canvas: &mut Canvas<'_>, area: Rect, reach: &Reach) -> u16 {
+    let wide = area.width >= WIDE && !reach.stays.is_empty();
+    let width = if wide { area.width / 2 } else { area.width };
+    let column = |title: &'static str, all: &[String]| {
+        let mut rows: Vec<Vec<Bit>> = Vec::new();
+        if !all.is_empty() {
+            rows.push(vec![Bit::new(title, Role::Title)]);
+        }
+        for line in all {
+            for (n, part) in wrap(line, width.saturating_sub(6)).into_iter().enumerate() {
+                rows.push(vec![Bit::text(if n == 0 { " " } else { "   " }), Bit::text(part)]);
+            }
+        }
+        rows
+    };
+    let (goes, stays) = (column("Will be destroyed", &reach.destroyed), column("Will stay", &reach.stays));
+    let most = area.height.saturating_sub(4);
+    let tall = |rows: &Vec<Vec<Bit>>| u16::try_from(rows.len()).unwrap_or(u16::MAX).min(most);
+    if wide {
+        let height = tall(&goes).max(tall(&stays));
+        lines(canvas, Rect { width, height, ..area }, goes);
+        lines(canvas, Rect { x: area.x + width, width: area.width - width, height, ..area }, stays);
+        return area.y + height + 1;
+    }
+    let all: Vec<_> = goes.into_iter().chain(stays).collect();
+    let height = tall(&all);
+    lines(canvas, Rect { height, ..area }, all);
+    area.y + height + u16::from(height > 0)
+}
