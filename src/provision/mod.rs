@@ -21,6 +21,7 @@ pub mod plans;
 pub mod sdn;
 pub mod trouble;
 pub mod undo;
+pub mod vm;
 pub mod world;
 
 #[cfg(test)]

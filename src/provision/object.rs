@@ -168,5 +168,13 @@ objects! {
     "A subnet." SdnSubnet(super::sdn::SdnSubnet),
     "The apply of what waits." SdnApply(super::sdn::SdnApply),
     "The default route of a tenant's VRF on an exit node, as its kernel has it." VrfDefault(super::egress::VrfDefault),
+    "A VM, cloned from a template." VmClone(super::vm::VmClone),
+    "The settings of a VM." VmConfig(super::vm::VmConfig),
+    "The pointer in a VM's serial number." VmSerial(super::vm::VmSerial),
+    "The size of a VM's disk." VmDisk(super::vm::VmDisk),
+    "Whether a VM runs." VmPower(super::vm::VmPower),
+    "A restart of a VM." VmReboot(super::vm::VmReboot),
+    "The guest agent of a VM." VmAgent(super::vm::VmAgent),
+    "A VM that is to be gone." VmGone(super::vm::VmGone),
     if test, "An object of tests." Thing(super::testing::Thing),
 }
