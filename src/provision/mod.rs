@@ -24,6 +24,7 @@ pub mod survey;
 pub mod tenant;
 pub mod trouble;
 pub mod undo;
+pub mod vm;
 pub mod world;
 
 #[cfg(test)]

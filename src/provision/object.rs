@@ -177,5 +177,13 @@ objects! {
     "An index that is nobody else's." OwnIndex(super::tenant::OwnIndex),
     "Nothing of a tenant lives." NothingLives(super::tenant::NothingLives),
     "All is well with a tenant." CheckAll(super::tenant::CheckAll),
+    "A VM, cloned from a template." VmClone(super::vm::VmClone),
+    "The settings of a VM." VmConfig(super::vm::VmConfig),
+    "The pointer in a VM's serial number." VmSerial(super::vm::VmSerial),
+    "The size of a VM's disk." VmDisk(super::vm::VmDisk),
+    "Whether a VM runs." VmPower(super::vm::VmPower),
+    "A restart of a VM." VmReboot(super::vm::VmReboot),
+    "The guest agent of a VM." VmAgent(super::vm::VmAgent),
+    "A VM that is to be gone." VmGone(super::vm::VmGone),
     if test, "An object of tests." Thing(super::testing::Thing),
 }

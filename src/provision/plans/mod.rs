@@ -7,3 +7,4 @@ pub mod delete;
 pub mod network;
 pub mod onboard;
 pub mod table;
+pub mod workload;

@@ -1,0 +1,129 @@
+//! A VM that is gone, with its disks.
+
+use serde::{Deserialize, Serialize};
+
+use super::machine::Machine;
+use super::task::Errand;
+use crate::backends::permit::Permit;
+use crate::backends::proxmox::Leftovers;
+use crate::provision::fields::{Difference, Seen, fields};
+use crate::provision::object::{Danger, Doing, Ensure, Looking, Place, Undo};
+use crate::provision::trouble::{Trouble, TroubleKind};
+use crate::provision::world::Context;
+
+/// Why a VM that is gone stays gone.
+pub(super) const NO_WAY_BACK: &str = "disks that are destroyed cannot be brought back";
+
+/// No VM there any more.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct VmGone {
+    /// The VM.
+    pub vm: Machine,
+    /// Only the one with this UUID, where another of the same number and name takes its place: that one is left alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uuid: Option<String>,
+}
+
+/// Reads the VM once more, right before something that cannot be taken back: `true` = it is there and the one that is meant.
+async fn is_meant(context: &Context, vm: &Machine, name: Option<&str>) -> Result<bool, Trouble> {
+    let Some(found) = vm.read(context).await? else { return Ok(false) };
+    if found.config.name.as_deref() != name {
+        return Err(vm.anothers(found.config.name.as_deref()));
+    }
+    if let Some(lock) = &found.config.lock {
+        return Err(vm.locked(context, lock).await);
+    }
+    Ok(true)
+}
+
+/// Stops a VM hard and destroys it with its disks, its backup jobs and disks that nobody names. `name` is what it has to be
+/// called; `None` = nothing, as what a clone left.
+pub(super) async fn remove(
+    context: &Context,
+    permit: &Permit,
+    vm: &Machine,
+    name: Option<&str>,
+) -> Result<(), Trouble> {
+    let client = context.world.proxmox()?;
+    let (node, id) = (vm.at()?, vm.id()?);
+    if !is_meant(context, vm, name).await? {
+        return Ok(());
+    }
+    let destroying = Errand::on(vm, "qmdestroy", "removal");
+    if destroying.begun(context).await?.is_none() {
+        let status = client.vm_status(&vm.node, vm.vmid).await.map_err(|e| Trouble::from(&e))?;
+        if status.vm.status != "stopped" {
+            let stopping = Errand::on(vm, "qmstop", "hard stop");
+            stopping.run(context, client.vm_stop(permit, &node, id, true)).await?;
+        }
+        if !is_meant(context, vm, name).await? {
+            return Ok(());
+        }
+    }
+    let all = Leftovers { purge: true, unreferenced_disks: true };
+    destroying.run(context, client.vm_destroy(permit, &node, id, all)).await
+}
+
+impl VmGone {
+    async fn look(&self, context: &Context) -> Result<Seen, Trouble> {
+        let Some(found) = self.vm.read(context).await? else { return Ok(Seen::Absent) };
+        let uuid = found.config.smbios_uuid.clone();
+        if self.uuid.is_some() && uuid != self.uuid {
+            // The one that was meant is gone: this is its successor, whole or in the making.
+            return Ok(Seen::Absent);
+        }
+        if found.config.name.as_deref() != Some(self.vm.name.as_str()) {
+            return Err(self.vm.anothers(found.config.name.as_deref()));
+        }
+        let client = context.world.proxmox()?;
+        let status = client.vm_status(&self.vm.node, self.vm.vmid).await.map_err(|e| Trouble::from(&e))?;
+        if status.vm.status == "unknown" {
+            let text = format!("whether {} runs is not known: {} is away", self.vm.words(), self.vm.node);
+            return Err(Trouble::new(TroubleKind::Unknown, text));
+        }
+        let disks: Vec<String> = found.disks().map(|(key, value)| format!("{key} {value}")).collect();
+        let all = [
+            ("name", self.vm.name.clone()),
+            ("status", status.vm.status),
+            ("disks", disks.join("; ")),
+            ("uuid", uuid.unwrap_or_default()),
+        ];
+        Ok(Seen::Present(fields(all.into_iter().filter(|(_, value)| !value.is_empty()))))
+    }
+}
+
+impl Ensure for VmGone {
+    fn place(&self) -> Place {
+        Place::Pve
+    }
+
+    fn name(&self) -> String {
+        self.vm.words()
+    }
+
+    fn danger(&self, todo: &Difference) -> Danger {
+        if todo.is_nothing() { Danger::Look } else { Danger::Final }
+    }
+
+    fn undo(&self, _todo: &Difference) -> Undo {
+        Undo::None(NO_WAY_BACK)
+    }
+
+    fn observe<'a>(&'a self, context: &'a Context) -> Looking<'a> {
+        Box::pin(self.look(context))
+    }
+
+    fn apply<'a>(&'a self, context: &'a Context, permit: &'a Permit, todo: &'a Difference) -> Doing<'a> {
+        Box::pin(async move {
+            match todo {
+                Difference::Delete(_) => {
+                    if self.look(context).await? == Seen::Absent {
+                        return Ok(());
+                    }
+                    remove(context, permit, &self.vm, Some(&self.vm.name)).await
+                }
+                _ => Ok(()),
+            }
+        })
+    }
+}
