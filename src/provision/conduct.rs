@@ -7,6 +7,7 @@ use tokio::sync::watch;
 use super::approve::ApprovedPlan;
 use super::engine::{Ended, Engine};
 use super::journal::{ChangeId, Journal, JournalError, Who};
+use super::trouble::Trouble;
 use super::world::{Listener, World};
 
 /// Who listens to a run, and whether it is to stop.
@@ -48,4 +49,20 @@ pub async fn resume(
 ) -> Result<Ended, JournalError> {
     let (_, change) = journal.take_up(id)?;
     Ok(Engine::new(approved, change, world, &ears.listener, &ears.stop).run(who).await)
+}
+
+/// Gives back what a change holds that is left for later: its SDN lock. `approved` is [`super::plan::Plan::giving_back`] of
+/// its plan, looked at with its notes; a site that became read-only since does not keep it from being given back.
+///
+/// # Errors
+/// When somebody runs it now, it is over, or the journal cannot be read or written.
+pub async fn give_back(
+    world: &Arc<World>,
+    journal: &Journal,
+    id: ChangeId,
+    approved: ApprovedPlan,
+    ears: &Ears,
+) -> Result<Result<(), Trouble>, JournalError> {
+    let (_, change) = journal.take_up(id)?;
+    Ok(Engine::new(approved, change, world, &ears.listener, &ears.stop).give_back_alone().await)
 }

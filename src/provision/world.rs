@@ -10,7 +10,7 @@ use tokio::sync::watch;
 use super::journal::Notes;
 use super::trouble::{Trouble, TroubleKind};
 use crate::backends::http::Limits;
-use crate::backends::{exit_node, opnsense, powerdns, proxmox};
+use crate::backends::{exit_node, opnsense, powerdns, proxmox, registry};
 use crate::inventory::feed::{Clients, Clock, DnsClient, Unusable};
 use crate::site::Site;
 
@@ -27,6 +27,8 @@ pub struct World {
     pub powerdns: Result<powerdns::Client, Trouble>,
     /// The perimeter.
     pub opnsense: Result<opnsense::Client, Trouble>,
+    /// The registry of tenants, where the site has one.
+    pub registry: Option<Result<registry::Client, Trouble>>,
     /// Exit nodes by Proxmox node id, in the order of the site file.
     pub exit_nodes: Vec<(String, Result<exit_node::Client, Trouble>)>,
     /// The time.
@@ -160,6 +162,7 @@ impl World {
                 Some(Ok(client)) => names(site, client).await,
             },
             opnsense: clients.opnsense.map_or_else(|| Err(none("opnsense")), |c| c.map_err(|e| unusable(&e))),
+            registry: clients.registry.map(|client| client.map_err(|e| unusable(&e))),
             exit_nodes: exit_nodes.collect(),
             site: Arc::clone(site),
             clock,
