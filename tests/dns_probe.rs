@@ -53,6 +53,7 @@ fn node(programs: &[(&str, &str)]) -> Node {
         transit_address: Ipv4Addr::LOCALHOST,
         transit_gateway: Ipv4Addr::LOCALHOST,
         egress_apply: None,
+        egress_install: false,
     });
     Node { client, _dir: dir }
 }

@@ -34,6 +34,7 @@ fn client(prefix: &[&str]) -> Client {
         transit_address: Ipv4Addr::LOCALHOST,
         transit_gateway: Ipv4Addr::LOCALHOST,
         egress_apply: None,
+        egress_install: false,
     })
 }
 

@@ -8,176 +8,20 @@
     reason = "helpers of a test: a panic is its verdict"
 )]
 
-use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
-use std::time::Duration;
+mod provision_common;
 
-use deevnet_console::lab::{Lab, LabOptions, Pace};
+use std::sync::Arc;
+
 use deevnet_console::provision::approve::{ApprovedPlan, Consent, Refusal};
-use deevnet_console::provision::engine::{Ended, Engine};
-use deevnet_console::provision::fields::{Fields, fields};
-use deevnet_console::provision::journal::{ChangeId, Closing, Journal, Who};
-use deevnet_console::provision::object::Object;
-use deevnet_console::provision::plan::{Plan, Preview, Question, Step, Subject};
-use deevnet_console::provision::sdn::{SdnApply, SdnLock, SdnSubnet, SdnVnet, SdnZone};
+use deevnet_console::provision::conduct::{Ears, give_back};
+use deevnet_console::provision::engine::Ended;
+use deevnet_console::provision::journal::Closing;
+use deevnet_console::provision::plan::Question;
+use deevnet_console::provision::sdn::SdnLock;
 use deevnet_console::provision::trouble::TroubleKind;
 use deevnet_console::provision::undo::way_back;
-use deevnet_console::provision::world::{Listener, Patience, World};
-use deevnet_console::site::Site;
-use deevnet_console::site::names::TenantName;
-use deevnet_console::site::numbering::TenantIndex;
-use jiff::Timestamp;
-use tokio::sync::watch;
-
-struct Bench {
-    lab: Lab,
-    world: Arc<World>,
-    journal: Journal,
-    _state: tempfile::TempDir,
-}
-
-async fn bench() -> Bench {
-    let now = Arc::new(AtomicI64::new(1_795_950_000_000));
-    let read = Arc::clone(&now);
-    let clock: Arc<dyn Fn() -> Timestamp + Send + Sync> =
-        Arc::new(move || Timestamp::from_millisecond(read.load(Ordering::SeqCst)).unwrap());
-    let program = PathBuf::from(env!("CARGO_BIN_EXE_deevnet-console"));
-    let options = LabOptions {
-        tenants: Some(2),
-        writable: true,
-        second_half: false,
-        pace: Pace::Clock,
-        ..LabOptions::new(Arc::clone(&clock), program)
-    };
-    let lab = Lab::start(options).await.unwrap();
-    let site = Arc::new(Site::parse(&lab.site_toml(), &lab.dir().join("site.toml")).unwrap());
-    // Waiting moves the lab's clock.
-    let sleep = Arc::new(move |length: Duration| {
-        now.fetch_add(i64::try_from(length.as_millis()).unwrap(), Ordering::SeqCst);
-        Box::pin(tokio::task::yield_now()) as futures_util::future::BoxFuture<'static, ()>
-    });
-    let patience = Patience { looks: 8, ..Patience::default() };
-    let world = Arc::new(World::connect(&site, clock, sleep, patience).await);
-    let state = tempfile::tempdir().unwrap();
-    Bench { lab, world, journal: Journal::in_state(state.path()), _state: state }
-}
-
-fn who() -> Who {
-    Who { user: "operator".to_owned(), host: "console".to_owned(), pid: std::process::id() }
-}
-
-/// The network of a tenant that the lab does not have.
-fn network(site: &Site, lock: SdnLock) -> Plan {
-    let name: TenantName = "rtrip".parse().unwrap();
-    let index = TenantIndex::new(60).unwrap();
-    let (zone, vnet) = (name.as_str().to_owned(), name.vnet(0).unwrap());
-    let node = site.proxmox.node.clone();
-    let derived = &site.numbering;
-    let zone_fields = fields([
-        ("type", "evpn".to_owned()),
-        ("controller", site.proxmox.controller.clone()),
-        ("vrf-vxlan", derived.vrf_vni(index).to_string()),
-        ("nodes", node.clone()),
-        ("exitnodes", node.clone()),
-        ("exitnodes-primary", node.clone()),
-    ]);
-    let vnet_fields = fields([("zone", zone.clone()), ("tag", derived.vnet_vni(index, 0).unwrap().to_string())]);
-    let subnet = SdnSubnet { zone: zone.clone(), vnet: vnet.clone(), net: derived.subnet(index) };
-    let subnet_fields = fields([("gateway", derived.gateway(index).to_string()), ("snat", "1".to_owned())]);
-    Plan {
-        site: site.name.clone(),
-        title: "Network of rtrip".to_owned(),
-        subject: Subject { name: zone.clone(), tenant: Some(zone.clone()) },
-        steps: vec![
-            Step::present(Object::SdnLock(lock), SdnLock::held()),
-            Step::present(Object::SdnZone(SdnZone { zone }), zone_fields),
-            Step::present(Object::SdnVnet(SdnVnet { vnet }), vnet_fields),
-            Step::present(Object::SdnSubnet(subnet), subnet_fields).following(),
-            Step::present(Object::SdnApply(SdnApply { nodes: vec![node] }), Fields::new()).following(),
-        ],
-        reach: None,
-    }
-}
-
-impl Bench {
-    fn plan(&self) -> Plan {
-        network(&self.world.site, SdnLock::default())
-    }
-
-    async fn look(&self, plan: Plan) -> Preview {
-        plan.preview(&self.world, Default::default()).await
-    }
-
-    fn approved(&self, preview: Preview) -> Result<ApprovedPlan, Refusal> {
-        let consent = Consent::Flags { write: true, yes: true, confirm: None };
-        ApprovedPlan::of(preview, &self.world.site, &consent, (self.world.clock)())
-    }
-
-    async fn engine(&self, approved: ApprovedPlan, id: Option<ChangeId>) -> Ended {
-        let now = (self.world.clock)();
-        let change = match id {
-            None => self.journal.begin(&who(), approved.plan(), now).unwrap(),
-            Some(id) => self.journal.take_up(id).unwrap().1,
-        };
-        let (_keep, stop) = watch::channel(false);
-        let listener: Listener = Arc::new(|_| ());
-        Engine::new(approved, change, &self.world, &listener, &stop).run(&who()).await
-    }
-
-    async fn run(&self, plan: Plan) -> Ended {
-        let approved = self.approved(self.look(plan).await).unwrap();
-        self.engine(approved, None).await
-    }
-
-    /// Takes the newest change up, as it was planned or with another lock.
-    async fn resume(&self, lock: SdnLock) -> Ended {
-        let id = *self.journal.ids().unwrap().last().unwrap();
-        let entry = self.journal.read(id).unwrap();
-        let mut plan = entry.plan.clone();
-        plan.steps[0].object = Object::SdnLock(lock);
-        let preview = plan.preview(&self.world, entry.notes()).await;
-        self.engine(self.approved(preview).unwrap(), Some(id)).await
-    }
-
-    fn closed(&self) -> Option<Closing> {
-        self.journal.read(*self.journal.ids().unwrap().last().unwrap()).unwrap().closed()
-    }
-
-    /// Everything is there, realised, applied, and the lock is free.
-    async fn is_whole(&self) {
-        let again = self.look(self.plan()).await;
-        assert!(again.is_empty(), "{:?}", again.looks);
-        assert_eq!(again.question(), Question::Nothing);
-        self.lock_is_free().await;
-    }
-
-    async fn lock_is_free(&self) {
-        let only_lock =
-            Plan { steps: vec![self.plan().steps[0].clone(), renamed(&self.plan().steps[1])], ..self.plan() };
-        let Ended::Early { step, .. } = self.run(only_lock).await else {
-            panic!("a zone without a controller is refused")
-        };
-        assert_eq!(step, 1, "the lock could be taken");
-    }
-}
-
-/// A zone that Proxmox refuses.
-fn renamed(step: &Step) -> Step {
-    let mut step = step.clone();
-    step.object = Object::SdnZone(SdnZone { zone: "probe".to_owned() });
-    if let deevnet_console::provision::fields::Wanted::Present(fields) = &mut step.wanted {
-        fields.insert("controller".to_owned(), "nobody".to_owned());
-    }
-    step
-}
-
-fn early(ended: Ended) -> (usize, TroubleKind, String) {
-    match ended {
-        Ended::Early { step, trouble } => (step, trouble.kind, trouble.text),
-        Ended::Done => panic!("it came to its end"),
-    }
-}
+use deevnet_console::provision::world::{Listener, News};
+use provision_common::{Bench, bench, early, looking_every};
 
 #[tokio::test]
 async fn a_network_is_made_once_and_taken_back() {
@@ -195,7 +39,7 @@ async fn a_network_is_made_once_and_taken_back() {
     let after = bench.look(bench.plan()).await;
     assert_eq!(after.looks, before.looks, "as it was");
     bench.lock_is_free().await;
-    bench.lab.shutdown().await;
+    bench.end().await;
 }
 
 #[tokio::test]
@@ -213,7 +57,7 @@ async fn answers_that_are_lost_or_wrong_make_nothing_twice() {
         ended = bench.resume(SdnLock { by_force: true }).await;
         assert_eq!(ended, Ended::Done, "{fault}");
         bench.is_whole().await;
-        bench.lab.shutdown().await;
+        bench.end().await;
     }
 }
 
@@ -231,7 +75,7 @@ async fn a_foreign_lock_and_foreign_edits_are_named_and_left_alone() {
     assert_eq!(preview.riders().len(), 1, "{:?}", preview.riders());
     assert!(preview.riders()[0].contains("of tdemo0 (deleted)"), "{:?}", preview.riders());
     assert!(matches!(bench.approved(preview), Err(Refusal::NameNeeded { .. })));
-    bench.lab.shutdown().await;
+    bench.end().await;
 }
 
 #[tokio::test]
@@ -245,7 +89,7 @@ async fn an_apply_that_misses_a_node_is_not_believed() {
     bench.lab.fault_off(&format!("apply-misses-node@{node}")).unwrap();
     assert_eq!(bench.resume(SdnLock::default()).await, Ended::Done);
     bench.is_whole().await;
-    bench.lab.shutdown().await;
+    bench.end().await;
 }
 
 #[tokio::test]
@@ -282,7 +126,127 @@ async fn a_run_that_is_dropped_at_any_moment_ends_as_the_undisturbed_one() {
         };
         assert_eq!(ended, Ended::Done, "dropped after {polls} polls");
         bench.is_whole().await;
-        bench.lab.shutdown().await;
+        bench.end().await;
     }
     assert!(cut >= 5, "only {cut} were dropped in the middle");
+}
+
+/// Tasks of applies that the lab knows.
+async fn applies(bench: &Bench) -> usize {
+    let tasks = bench.world.proxmox().unwrap().cluster_tasks().await.unwrap();
+    tasks.iter().filter(|task| task.kind == "reloadnetworkall").count()
+}
+
+/// A listener that switches a fault on when a step begins, and off at the first thing that is told of it.
+fn once(bench: &Bench, at: usize, fault: &'static str) -> Listener {
+    let lab = Arc::clone(&bench.lab);
+    Arc::new(move |news| match news {
+        News::Begun(step) if step == at => lab.fault_on(fault).unwrap(),
+        News::Line(step, _) | News::Verified(step) | News::Failed(step, _) if step == at => {
+            lab.fault_off(fault).unwrap();
+        }
+        _ => {}
+    })
+}
+
+#[tokio::test]
+async fn the_lost_answer_of_each_single_step_costs_a_look() {
+    for step in 1..=4 {
+        for fault in ["answer-lost", "answer-500", "answer-596"] {
+            let bench = looking_every(std::time::Duration::from_millis(300)).await;
+            let before = applies(&bench).await;
+            let approved = bench.approved(bench.look(bench.plan()).await).unwrap();
+            let listener = once(&bench, step, fault);
+            assert_eq!(bench.heard(approved, None, listener).await, Ended::Done, "{fault} at step {step}");
+            assert_eq!(applies(&bench).await, before + 1, "{fault} at step {step}: one apply");
+            bench.is_whole().await;
+            bench.end().await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_is_staged_after_an_apply_whose_answer_got_lost_is_not_published() {
+    let bench = looking_every(std::time::Duration::from_millis(100)).await;
+    let before = applies(&bench).await;
+    let approved = bench.approved(bench.look(bench.plan()).await).unwrap();
+    let (lab, lost) = (Arc::clone(&bench.lab), once(&bench, 4, "answer-lost"));
+    let listener: Listener = Arc::new(move |news| {
+        // The apply gave the lock back: anybody may stage again.
+        if matches!(&news, News::Line(4, text) if !text.contains("not of this plan")) {
+            lab.edit(|world| {
+                let tag = serde_json::json!({"zone": "tdemo", "tag": 29_999, "type": "vnet"});
+                world.sdn.set(
+                    deevnet_console::lab::sdn::Kind::Vnet,
+                    "foreign0",
+                    tag.as_object().unwrap().clone().into_iter().collect(),
+                );
+            })
+            .unwrap();
+        }
+        lost(news);
+    });
+    assert_eq!(bench.heard(approved, None, listener).await, Ended::Done);
+    assert_eq!(applies(&bench).await, before + 1, "one apply");
+    let waits = bench.lab.world().sdn.waiting().len();
+    assert_eq!(waits, 1, "what was staged since waits still");
+    bench.lock_is_free().await;
+    bench.end().await;
+}
+
+#[tokio::test]
+async fn a_token_of_an_earlier_run_is_proven_before_anything_is_staged() {
+    let bench = bench().await;
+    // Cut when the token is noted: the lock stays.
+    let approved = bench.approved(bench.look(bench.plan()).await).unwrap();
+    bench.cut_when_noted(approved).await;
+    bench.lab.edit(|world| world.sdn.lock = Some("019d0000-0000-7000-8000-00000000beef".to_owned())).unwrap();
+    let staged = bench.lab.world().sdn.waiting().len();
+    let (step, kind, text) = early(bench.resume(SdnLock::default()).await);
+    assert_eq!((step, kind), (0, TroubleKind::Refused), "{text}");
+    assert!(text.contains("taken from it by force"), "{text}");
+    assert_eq!(bench.lab.world().sdn.waiting().len(), staged, "nothing was staged");
+    assert!(bench.lab.world().sdn.lock.is_some(), "the other's lock is left alone");
+    bench.lab.edit(|world| world.sdn.lock = None).unwrap();
+    assert_eq!(bench.resume(SdnLock::default()).await, Ended::Done);
+    bench.is_whole().await;
+    bench.end().await;
+}
+
+#[tokio::test]
+async fn a_list_that_is_cut_by_rights_tells_nothing_of_what_is_not_in_it() {
+    let bench = bench().await;
+    bench.lab.fault_on("list-filtered").unwrap();
+    let preview = bench.look(bench.plan()).await;
+    let untold: Vec<String> = preview.untold().map(|(_, trouble)| trouble.to_string()).collect();
+    assert!(untold.iter().any(|text| text.contains("is not shown every zone")), "{untold:?}");
+    assert!(matches!(bench.approved(preview), Err(Refusal::Untold { .. })));
+    bench.end().await;
+}
+
+#[tokio::test]
+async fn a_lock_that_a_read_only_site_still_holds_is_given_back_after_a_question() {
+    let bench = bench().await;
+    let approved = bench.approved(bench.look(bench.plan()).await).unwrap();
+    bench.cut_when_noted(approved).await;
+    let id = *bench.journal.ids().unwrap().last().unwrap();
+    let entry = bench.journal.read(id).unwrap();
+    let mut site = (*bench.world.site).clone();
+    site.read_only = true;
+    let now = (bench.world.clock)();
+    let yes = |yes| Consent::Flags { write: yes, yes, confirm: None };
+    let whole = entry.plan.clone().preview(&bench.world, entry.notes()).await;
+    let refused = ApprovedPlan::of(whole, &site, &yes(true), now).unwrap_err();
+    assert!(refused.help().contains("can be given back all the same"), "{}", refused.help());
+    let back = entry.plan.giving_back().preview(&bench.world, entry.notes()).await;
+    assert_eq!(back.question(), Question::Yes);
+    assert!(matches!(ApprovedPlan::of(back.clone(), &site, &yes(false), now), Err(Refusal::Unasked(_))));
+    let approved = ApprovedPlan::of(back, &site, &yes(true), now).unwrap();
+    let (_keep, stop) = tokio::sync::watch::channel(false);
+    let ears = Ears { listener: Arc::new(|_| ()), stop };
+    assert_eq!(give_back(&bench.world, &bench.journal, id, approved, &ears).await.unwrap(), Ok(()));
+    assert!(bench.lab.world().sdn.lock.is_none());
+    assert_eq!(bench.closed(), None, "the change is left for later");
+    assert_eq!(bench.resume(SdnLock::default()).await, Ended::Done);
+    bench.end().await;
 }

@@ -39,6 +39,11 @@ pub enum Request {
     Enter,
     /// Run one of its programs.
     Run(Run),
+    /// Put a file in the place of its `frr.conf.local`.
+    PutLocal {
+        /// The whole text.
+        text: String,
+    },
 }
 
 /// The answer.
@@ -173,6 +178,7 @@ async fn handle(shared: &Arc<Shared>, request: Request) -> Reply {
             known: specs().map(|spec| (spec.id.to_owned(), spec.title.to_owned())).collect(),
         },
         Request::Enter => enter(shared).await,
+        Request::PutLocal { text } => Reply::Output(shared.put_local(&text)),
         Request::Run(run) => match node::dig(&run) {
             Some((Some(vrf), _)) if !shared.world().exit.root => {
                 Reply::Output(Output::fail(1, &format!("Failed to open vrf {vrf}: Operation not permitted")))

@@ -340,15 +340,21 @@ impl Lab {
     /// Argument vector that stands before a command to be run on the exit node.
     #[must_use]
     pub fn exit_node_command(&self) -> Vec<String> {
+        self.own("lab-enter")
+    }
+
+    /// Argument vector of a program of the lab's own that takes its control socket.
+    fn own(&self, verb: &str) -> Vec<String> {
         let program = self.shared.program.display().to_string();
-        vec![program, "lab-enter".to_owned(), control::socket(&self.shared.dir).display().to_string()]
+        vec![program, verb.to_owned(), control::socket(&self.shared.dir).display().to_string()]
     }
 
     /// Text of a site file for this lab.
     #[must_use]
     pub fn site_toml(&self) -> String {
         let (world, dir) = (self.shared.world(), &self.shared.dir);
-        let mut text = site_file::text(&world, dir, &self.proxmox_url(), &self.exit_node_command(), self.writable);
+        let (enter, put) = (self.exit_node_command(), self.own("lab-egress"));
+        let mut text = site_file::text(&world, dir, &self.proxmox_url(), [&enter, &put], self.writable);
         if let Some(at) = &self.more {
             text.push_str(&site_file::second_half(&world, dir, at));
         }

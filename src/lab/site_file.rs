@@ -36,9 +36,10 @@ pub(super) fn secret(seed: u64, token: &str, now: i64) -> String {
 }
 
 /// The site file's text; with `writable` it names the token that may change things.
-pub(super) fn text(world: &World, dir: &Path, url: &str, command: &[String], writable: bool) -> String {
+pub(super) fn text(world: &World, dir: &Path, url: &str, [enter, put]: [&[String]; 2], writable: bool) -> String {
     let path = |name: &str| quote(&dir.join(name).display().to_string());
-    let command = command.iter().map(|word| quote(word)).collect::<Vec<_>>().join(", ");
+    let words = |command: &[String]| command.iter().map(|word| quote(word)).collect::<Vec<_>>().join(", ");
+    let (command, put) = (words(enter), words(put));
     let aliases = ALIASES.iter().map(|(alias, node)| format!("{alias} = {}", quote(node)));
     let aliases = aliases.collect::<Vec<_>>().join(", ");
     let exit = &world.exit;
@@ -62,7 +63,7 @@ pub(super) fn text(world: &World, dir: &Path, url: &str, command: &[String], wri
     let _ = write!(
         out,
         "\n[[exit_node]]\nname = \"{}\"\ntransport = {{ command = [{command}] }}\ntransit_interface = \
-         \"{}\"\ntransit_address = \"{}\"\ntransit_gateway = \"{}\"\n",
+         \"{}\"\ntransit_address = \"{}\"\ntransit_gateway = \"{}\"\negress_apply = [{put}]\n",
         exit.node, exit.transit_dev, exit.transit_address, exit.transit_gateway
     );
     out

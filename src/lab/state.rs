@@ -279,6 +279,8 @@ pub enum LocalStanza {
     Contested,
     /// In `frr.conf`, not in the file.
     Unkept,
+    /// In neither: a tenant that is new.
+    Missing,
 }
 
 /// How one VRF deviates.
@@ -296,6 +298,8 @@ pub struct VrfState {
     pub isolation: Isolation,
     /// `frr.conf.local`.
     pub local: LocalStanza,
+    /// Whether the file was written by somebody: what is in it stays, whether the zone is there or not.
+    pub kept: bool,
     /// The VRF VNI is listed as layer 2.
     pub l3_unbound: bool,
     /// A default learnt by BGP, from this exit node.
@@ -315,6 +319,7 @@ impl Default for VrfState {
             return_route: true,
             isolation: Isolation::Right,
             local: LocalStanza::Merged,
+            kept: false,
             l3_unbound: false,
             learnt_default: None,
             local_routing: false,
@@ -397,6 +402,13 @@ impl ExitNode {
     #[must_use]
     pub fn vrf(&self, zone: &str) -> VrfState {
         self.vrfs.get(zone).copied().unwrap_or_default()
+    }
+
+    /// Zones whose stanza is in `frr.conf.local`, sorted: of those that are on the node, and of those that were put there.
+    pub fn kept(&self, here: impl Iterator<Item = String>) -> BTreeSet<String> {
+        let own = self.vrfs.iter().filter(|(_, vrf)| vrf.kept).map(|(zone, _)| zone.clone());
+        let absent = [LocalStanza::Contested, LocalStanza::Unkept, LocalStanza::Missing];
+        own.chain(here).filter(|zone| !absent.contains(&self.vrf(zone).local)).collect()
     }
 
     /// The deviation of a zone, to be changed.

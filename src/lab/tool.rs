@@ -1,5 +1,5 @@
 //! The lab's side of a process: `lab-enter SOCKET COMMAND…` logs in to the exit node, `lab-tool SOCKET PROGRAM …` is
-//! one of its programs.
+//! one of its programs; `lab-egress SOCKET` is the site's own command that puts `frr.conf.local` in place.
 //!
 //! Logging in gives a command the node's programs in its `PATH` and, for a script on standard input, the node's
 //! `/proc` and `/etc` in place of this machine's: the poor man's chroot, which needs no rights.
@@ -17,6 +17,7 @@ pub fn main(args: &[String]) -> Option<ExitCode> {
     match args {
         [verb, socket, command @ ..] if verb == "lab-enter" => Some(enter(Path::new(socket), command)),
         [verb, socket, argv @ ..] if verb == "lab-tool" => Some(tool(Path::new(socket), argv)),
+        [verb, socket] if verb == "lab-egress" => Some(put_local(Path::new(socket))),
         _ => None,
     }
 }
@@ -33,6 +34,14 @@ fn tool(socket: &Path, argv: &[String]) -> ExitCode {
         return finish(&Output { stderr: format!("Cannot open file: {error}\n"), code: 1, ..Output::default() });
     }
     finish(&output(control::ask(socket, &Request::Run(run))))
+}
+
+fn put_local(socket: &Path) -> ExitCode {
+    let mut text = String::new();
+    if let Err(error) = std::io::stdin().read_to_string(&mut text) {
+        return finish(&Output { stderr: format!("lab-egress: {error}\n"), code: 1, ..Output::default() });
+    }
+    finish(&output(control::ask(socket, &Request::PutLocal { text })))
 }
 
 fn output(reply: Result<Reply, control::ControlError>) -> Output {

@@ -14,6 +14,18 @@ pub enum Reload {
     Untold,
 }
 
+/// What the command does that puts `frr.conf.local` in place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Putting {
+    /// It puts the file there.
+    #[default]
+    Right,
+    /// It fails and puts nothing there.
+    Fails,
+    /// It says yes and puts nothing there.
+    Idle,
+}
+
 /// What goes wrong when something is changed through the API.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Writing {
@@ -23,6 +35,8 @@ pub struct Writing {
     pub storage_full: bool,
     /// Copying a disk ends with an error halfway.
     pub clone_fails: bool,
+    /// What the command does that puts `frr.conf.local` in place.
+    pub putting: Putting,
     /// What becomes of the answer to a change that took effect.
     pub answer: WrittenAnswer,
 }

@@ -1,12 +1,14 @@
 //! What requests to PowerDNS and the perimeter change: each is judged in the world as it is served, and what it does is a
 //! deed like any other ([`super::acting`]).
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::acting::Deed;
 use super::http::{Answer, Call};
-use super::state::World;
-use super::writing::WrittenAnswer;
+use super::node::{Output, vrf_tables};
+use super::state::{LocalStanza, World};
+use super::writing::{Putting, WrittenAnswer};
 use super::{Shared, opnsense, pdns};
 
 impl Shared {
@@ -37,6 +39,21 @@ impl Shared {
         })
     }
 
+    /// Puts a file in the place of the exit node's `frr.conf.local`, as the site's own command does. What is merged already
+    /// stays in FRR until an apply makes its file anew.
+    pub(super) fn put_local(&self, text: &str) -> Output {
+        let opened = text.lines().filter_map(|line| line.strip_prefix("vrf vrf_"));
+        let zones: BTreeSet<String> = opened.map(|zone| zone.trim().to_owned()).collect();
+        self.transact(move |world| match world.writing.putting {
+            Putting::Fails => (Output::fail(1, "frr.conf.local: the play failed"), None),
+            Putting::Idle => (Output::default(), None),
+            Putting::Right => {
+                let deed: Deed = Arc::new(move |world, _| put(world, &zones));
+                (Output { stdout: "frr.conf.local is in place\n".to_owned(), ..Output::default() }, Some(deed))
+            }
+        })
+    }
+
     /// Answers a request to the API of the perimeter.
     pub(super) fn perimeter(&self, call: &Call) -> Answer {
         let now = self.now();
@@ -54,5 +71,21 @@ impl Shared {
             self.state().epoch += 1;
         }
         answer.unwrap_or_else(|| opnsense::answer(&self.world(), now, call))
+    }
+}
+
+fn put(world: &mut World, zones: &BTreeSet<String>) {
+    let here = vrf_tables(world).into_keys();
+    let known: BTreeSet<String> = here.chain(world.exit.vrfs.keys().cloned()).chain(zones.iter().cloned()).collect();
+    for zone in known {
+        let vrf = world.exit.vrf_mut(&zone);
+        let running = matches!(vrf.local, LocalStanza::Merged | LocalStanza::Unkept);
+        vrf.kept = true;
+        vrf.local = match (zones.contains(&zone), running) {
+            (true, true) => LocalStanza::Merged,
+            (true, false) => LocalStanza::NotMerged,
+            (false, true) => LocalStanza::Unkept,
+            (false, false) => LocalStanza::Missing,
+        };
     }
 }

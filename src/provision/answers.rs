@@ -10,6 +10,7 @@ impl From<&exit_node::error::Error> for Trouble {
         let kind = match error {
             E::ConnectionRefused { .. } | E::Unreachable { .. } => TroubleKind::NotReached,
             E::Disconnected { .. } | E::TimedOut { .. } => TroubleKind::Unsettled,
+            E::NotPut { .. } => TroubleKind::NotSeen,
             _ => TroubleKind::Refused,
         };
         Self::new(kind, error.to_string()).with_help(error.help())

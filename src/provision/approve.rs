@@ -70,7 +70,11 @@ impl Refusal {
     #[must_use]
     pub fn help(&self) -> String {
         match self {
-            Self::ReadOnly(_) => "set read_only = false in the site file, if this console is to change it".to_owned(),
+            Self::ReadOnly(_) => {
+                "set read_only = false in the site file, if this console is to change it; a lock that a change \
+                                  still holds can be given back all the same, by a plan of its own that asks first"
+                    .to_owned()
+            }
             Self::OtherSite { made, .. } => format!("use --site {made}"),
             Self::Old(_) => "look at it again: what it was made from may have changed".to_owned(),
             Self::Untold { .. } => "make it answer, then make the plan again".to_owned(),
@@ -99,7 +103,8 @@ impl ApprovedPlan {
             return Err(Refusal::OtherSite { made: preview.plan.site.clone(), here: site.name.clone() });
         }
         let question = preview.question();
-        if question != Question::Nothing && site.read_only {
+        // What was held before the site became read-only keeps others from their work until it is given back.
+        if question != Question::Nothing && site.read_only && !preview.only_gives_back() {
             return Err(Refusal::ReadOnly(site.name.clone()));
         }
         let age = now.duration_since(preview.at);

@@ -7,6 +7,7 @@ use tokio::sync::watch;
 use super::approve::ApprovedPlan;
 use super::engine::{Ended, Engine, release};
 use super::journal::{ChangeId, Closing, Entry, Journal, JournalError, Record, Who};
+use super::trouble::Trouble;
 use super::world::{Context, Listener, World};
 
 /// Who listens to a run, and whether it is to stop.
@@ -52,7 +53,8 @@ pub async fn run(
         Course::TakeBack(id) => take_back(world, journal, (id, approved), who, ears, opened).await,
         Course::LayDown(id) => {
             opened(id);
-            lay_down(world, journal, id, &approved, who, ears).await
+            let given = give_back(world, journal, id, approved, ears).await?;
+            Ok(given.map_or_else(|trouble| Ended::Early { step: 0, trouble }, |()| Ended::Done))
         }
     }
 }
@@ -88,23 +90,6 @@ pub async fn resume(
 ) -> Result<Ended, JournalError> {
     let (_, change) = journal.take_up(id)?;
     Ok(Engine::new(approved, change, world, &ears.listener, &ears.stop).run(who).await)
-}
-
-/// Gives back what a change holds and leaves it open.
-///
-/// # Errors
-/// As [`resume`].
-pub async fn lay_down(
-    world: &Arc<World>,
-    journal: &Journal,
-    id: ChangeId,
-    approved: &ApprovedPlan,
-    who: &Who,
-    ears: &Ears,
-) -> Result<Ended, JournalError> {
-    let (entry, change) = journal.take_up(id)?;
-    let given = given_back(world, (&entry, &change), approved, who, ears).await;
-    Ok(given.map_or_else(|trouble| Ended::Early { step: 0, trouble }, |()| Ended::Done))
 }
 
 /// Runs the way back of a change as a change of its own.
@@ -144,7 +129,7 @@ async fn given_back(
     approved: &ApprovedPlan,
     who: &Who,
     ears: &Ears,
-) -> Result<(), super::trouble::Trouble> {
+) -> Result<(), Trouble> {
     let run = Record::Run { who: who.clone(), digests: Vec::new(), riders: Vec::new() };
     change.log.write((world.clock)(), run)?;
     let context = Context {
@@ -155,4 +140,20 @@ async fn given_back(
         stop: ears.stop.clone(),
     };
     release(&context, &approved.permit(&change.id.to_string()), change, &entry.plan.steps).await
+}
+
+/// Gives back what a change holds that is left for later: its SDN lock. `approved` is [`super::plan::Plan::giving_back`] of
+/// its plan, looked at with its notes; a site that became read-only since does not keep it from being given back.
+///
+/// # Errors
+/// When somebody runs it now, it is over, or the journal cannot be read or written.
+pub async fn give_back(
+    world: &Arc<World>,
+    journal: &Journal,
+    id: ChangeId,
+    approved: ApprovedPlan,
+    ears: &Ears,
+) -> Result<Result<(), Trouble>, JournalError> {
+    let (_, change) = journal.take_up(id)?;
+    Ok(Engine::new(approved, change, world, &ears.listener, &ears.stop).give_back_alone().await)
 }

@@ -1,4 +1,8 @@
-//! What gives a tenant its way out: the default route of its VRF on each exit node.
+//! What gives a tenant its way out on each exit node: its part of `frr.conf.local`, and the default route that the kernel has
+//! for its VRF once that was merged and loaded (domain.md §6).
+
+mod render;
+mod stanza;
 
 use std::time::Duration;
 
@@ -10,6 +14,8 @@ use super::trouble::{Trouble, TroubleKind};
 use super::world::Context;
 use crate::backends::exit_node::model::{Reading, Readout, RouteKind};
 use crate::backends::permit::Permit;
+pub use render::{difference as file_difference, rendered};
+pub use stanza::Stanza;
 
 /// After how long an exit node that says nothing is given up.
 const DEADLINE: Duration = Duration::from_secs(20);

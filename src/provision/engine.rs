@@ -9,9 +9,9 @@ use tokio::sync::watch;
 
 use super::approve::ApprovedPlan;
 use super::fields::{Difference, Seen};
-use super::journal::{Change, Closing, Record, Who};
-use super::object::Ensure;
-use super::plan::Step;
+use super::journal::{Change, Closing, Record, Who, begun};
+use super::object::{Ensure, Object, Undo};
+use super::plan::{Step, moved};
 use super::trouble::{Trouble, TroubleKind};
 use super::world::{CHANGED, Context, Listener, News, World};
 use crate::backends::permit::Permit;
@@ -72,17 +72,15 @@ impl Engine {
             digests: self.approved.preview().looks.iter().map(digest).collect(),
             riders: self.approved.riders().to_vec(),
         };
-        let mut ended = match self.write(run) {
-            Ok(()) => Ended::Done,
-            Err(trouble) => return Ended::Early { step: 0, trouble },
-        };
-        for (number, step) in steps.iter().enumerate() {
-            self.context.step = number;
-            if let Err(trouble) = self.step(step).await {
-                ended = self.failed(number, trouble);
-                break;
-            }
+        let (same, since) = (self.is_its_own(), self.moved_since_the_last_run());
+        if let Err(trouble) = same.and_then(|()| self.write(run)) {
+            return Ended::Early { step: 0, trouble };
         }
+        let ended = match since {
+            // Told before anything is done; whoever looks again, and goes on, has seen it.
+            Some((number, trouble)) => self.failed(number, trouble),
+            None => self.steps(&steps).await,
+        };
         let last = steps.len().saturating_sub(1);
         let kept = self.give_back(&steps).await;
         if ended != Ended::Done {
@@ -91,6 +89,63 @@ impl Engine {
         // What is still held keeps the change open: the next console offers to take it up.
         let closed = kept.and_then(|()| self.change.log.close(self.context.now(), Closing::Done));
         closed.map_or_else(|trouble| Ended::Early { step: last, trouble }, |()| ended)
+    }
+
+    /// Gives back what the change holds, by an approved plan of that alone. The change stays open.
+    ///
+    /// # Errors
+    /// What could not be given back, and why.
+    pub async fn give_back_alone(self) -> Result<(), Trouble> {
+        let alike = self.approved.plan().steps == self.change.plan.giving_back().steps;
+        if !alike || !self.approved.preview().only_gives_back() {
+            let text = format!("the plan that was approved is not to give back what {} holds", self.change.id);
+            return Err(Trouble::new(TroubleKind::Refused, text).with_help("look at what it holds, and approve that"));
+        }
+        let steps = self.approved.plan().steps.clone();
+        self.give_back(&steps).await
+    }
+
+    async fn steps(&mut self, steps: &[Step]) -> Ended {
+        for (number, step) in steps.iter().enumerate() {
+            self.context.step = number;
+            if let Err(trouble) = self.step(step).await {
+                return self.failed(number, trouble);
+            }
+        }
+        Ended::Done
+    }
+
+    /// Refuses to run a plan as a change that is about something else. How a lock is taken may differ: that is decided when
+    /// it is met.
+    fn is_its_own(&self) -> Result<(), Trouble> {
+        let alike = |one: &Step, other: &Step| {
+            let locks = matches!((&one.object, &other.object), (Object::SdnLock(_), Object::SdnLock(_)));
+            one == other || (locks && one.wanted == other.wanted)
+        };
+        let (own, other) = (&self.change.plan, self.approved.plan());
+        let same = own.site == other.site
+            && own.subject == other.subject
+            && own.steps.len() == other.steps.len()
+            && own.steps.iter().zip(&other.steps).all(|(one, other)| alike(one, other));
+        if same {
+            return Ok(());
+        }
+        let text = format!("the plan that was approved, {:?}, is not that of change {}", other.title, self.change.id);
+        Err(Trouble::new(TroubleKind::Refused, text).with_help("look at the change again, and approve that"))
+    }
+
+    /// The first step that nothing came of at the last run and that looks otherwise since. What follows others is left out:
+    /// it looks as they left it.
+    fn moved_since_the_last_run(&self) -> Option<(usize, Trouble)> {
+        let last = self.change.last.as_ref()?;
+        let looks = self.approved.plan().steps.iter().zip(&self.approved.preview().looks).zip(&last.digests);
+        let (number, step) = looks.enumerate().find_map(|(number, ((step, look), then))| {
+            let look = look.as_ref().ok().filter(|_| !step.follows && !then.is_empty())?;
+            (look.seen.digest() != *then).then_some((number, step))
+        })?;
+        let text = format!("{} changed since this change was cut off", step.object.ensure().name());
+        let help = "look at the plan again: it shows what is there now; going on after that is going on with it";
+        Some((number, Trouble::new(TroubleKind::Moved, text).with_help(help)))
     }
 
     fn write(&self, record: Record) -> Result<(), Trouble> {
@@ -123,7 +178,8 @@ impl Engine {
             return self.satisfied(number);
         }
         let seen = self.look(object).await?;
-        let mut todo = object.difference(&seen, &step.wanted);
+        let begun = self.context.notes.get(&begun(number)).is_some();
+        let mut todo = step.judge(&seen, &self.approved.plan().steps, begun)?;
         if todo.is_nothing() {
             return self.satisfied(number);
         }
@@ -143,23 +199,20 @@ impl Engine {
                 self.write(Record::Applied { step: number })?;
                 self.tell(News::Applied(number));
             }
-            match (self.settled(step, answer.is_ok()).await?, answer) {
-                (Difference::Nothing, _) => {
-                    self.write(Record::Verified { step: number })?;
-                    self.tell(News::Verified(number));
-                    return Ok(());
-                }
+            let (seen, rest) = self.settled(step, answer.is_ok()).await?;
+            match (rest, answer) {
+                (Difference::Nothing, _) => return self.verified(step, seen),
                 (_, Err(trouble)) if trouble.kind.may_pass() && left > 0 => {
                     self.context.tell(&trouble.text);
                     self.context.wait().await?;
                     // What others did meanwhile was not approved.
                     let seen = self.look(object).await?;
-                    self.no_new_riders(object, &seen)?;
-                    todo = object.difference(&seen, &step.wanted);
+                    todo = step.todo(&seen, &self.approved.plan().steps);
                     if todo.is_nothing() {
-                        self.write(Record::Verified { step: number })?;
-                        self.tell(News::Verified(number));
-                        return Ok(());
+                        return self.verified(step, seen);
+                    }
+                    if !object.is_under_way(&self.context) {
+                        self.no_new_riders(object, &seen)?;
                     }
                 }
                 (_, Err(trouble)) => return Err(trouble),
@@ -167,6 +220,18 @@ impl Engine {
             }
         }
         Err(Trouble::new(TroubleKind::Unsettled, format!("{} was tried {tries} times", object.name())))
+    }
+
+    fn verified(&self, step: &Step, seen: Seen) -> Result<(), Trouble> {
+        let number = self.context.step;
+        let object = step.object.ensure();
+        for part in object.difference(&seen, &step.wanted).changes() {
+            let now = part.now.as_deref().unwrap_or_default();
+            self.context.tell(format!("not of this plan, and not as it is to be: {} ({now})", part.field));
+        }
+        self.write(Record::Verified { step: number, after: Some(seen) })?;
+        self.tell(News::Verified(number));
+        Ok(())
     }
 
     fn satisfied(&self, number: usize) -> Result<(), Trouble> {
@@ -199,7 +264,11 @@ impl Engine {
             && !(step.follows && self.changed)
             && look.seen.digest() != seen.digest()
         {
-            let text = format!("{} changed since the plan was shown: {}", object.name(), look.seen.moved(seen));
+            let text = format!(
+                "{} changed since the plan was shown: {}",
+                object.name(),
+                moved(&look.seen, seen).unwrap_or_default()
+            );
             return Err(Trouble::new(TroubleKind::Moved, text).with_help("look at the plan again"));
         }
         self.no_new_riders(object, seen)
@@ -207,9 +276,9 @@ impl Engine {
 
     /// Refuses to take along what of others was not there when the plan was shown.
     fn no_new_riders(&self, object: &dyn Ensure, seen: &Seen) -> Result<(), Trouble> {
-        let own = self.approved.plan().objects();
+        let own = &self.approved.plan().steps;
         let new: Vec<String> =
-            object.riders(seen, &own).into_iter().filter(|rider| !self.approved.riders().contains(rider)).collect();
+            object.riders(seen, own).into_iter().filter(|rider| !self.approved.riders().contains(rider)).collect();
         if new.is_empty() {
             return Ok(());
         }
@@ -244,18 +313,20 @@ impl Engine {
 
     /// What is left of a step after a try: looked at until it is done, or as long as patience lasts. After an error a few
     /// looks are enough: what was done late is seen when the step is tried again.
-    async fn settled(&self, step: &Step, answered: bool) -> Result<Difference, Trouble> {
+    async fn settled(&self, step: &Step, answered: bool) -> Result<(Seen, Difference), Trouble> {
         let object = step.object.ensure();
         let patience = self.context.world.patience;
         let looks = if answered { patience.looks } else { patience.tries }.max(1);
-        for left in (0..looks).rev() {
-            let rest = object.difference(&self.look(object).await?, &step.wanted);
+        let mut left = looks;
+        loop {
+            let seen = self.look(object).await?;
+            let rest = step.todo(&seen, &self.approved.plan().steps);
+            left -= 1;
             if rest.is_nothing() || left == 0 || (!answered && *self.context.stop.borrow()) {
-                return Ok(rest);
+                return Ok((seen, rest));
             }
             self.context.wait().await?;
         }
-        Ok(Difference::Nothing)
     }
 
     /// Gives back what a run must not keep, whatever came of it. What cannot be given back is told and stays in the journal.

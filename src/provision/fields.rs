@@ -33,23 +33,6 @@ impl Seen {
         }
     }
 
-    /// The first thing in which a later look differs, in words.
-    #[must_use]
-    pub fn moved(&self, now: &Self) -> String {
-        match (self, now) {
-            (Self::Absent, _) => "it was not there".to_owned(),
-            (_, Self::Absent) => "it is gone".to_owned(),
-            (Self::Present(then), Self::Present(now)) => {
-                let value = |fields: &Fields, name: &String| fields.get(name).cloned().unwrap_or_default();
-                let mut names = then.keys().chain(now.keys());
-                let name = names.find(|name| then.get(*name) != now.get(*name));
-                name.map_or_else(String::new, |name| {
-                    format!("{name} was {:?} and is {:?}", value(then, name), value(now, name))
-                })
-            }
-        }
-    }
-
     /// What this looked like, in 64 hexadecimal digits: equal for equal fields, whatever order they were read in.
     #[must_use]
     pub fn digest(&self) -> String {

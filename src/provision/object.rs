@@ -3,7 +3,8 @@
 use futures_util::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 
-use super::fields::{Difference, Seen, Wanted};
+use super::fields::{Change, Difference, Seen, Wanted};
+use super::plan::Step;
 use super::trouble::Trouble;
 use super::world::Context;
 use crate::backends::permit::Permit;
@@ -136,8 +137,23 @@ pub trait Ensure: Send + Sync {
     }
 
     /// What of others an apply of it takes along, as they are to be named before it is approved.
-    fn riders(&self, _seen: &Seen, _own: &[&Object]) -> Vec<String> {
+    fn riders(&self, _seen: &Seen, _own: &[Step]) -> Vec<String> {
         Vec::new()
+    }
+
+    /// Why what has to be done is not to be begun, by what was seen.
+    fn refuses(&self, _seen: &Seen, _todo: &Difference) -> Option<Trouble> {
+        None
+    }
+
+    /// Whether a part of what differs is no concern of a plan with these steps.
+    fn is_of_others(&self, _part: &Change, _own: &[Step]) -> bool {
+        false
+    }
+
+    /// Whether a change that was asked for before may still come: then what others did meanwhile does not go along with it.
+    fn is_under_way(&self, _context: &Context) -> bool {
+        false
     }
 
     /// Gives back what a run must not keep when it ends early; `None` = it holds nothing.
@@ -173,6 +189,8 @@ objects! {
     "A VNet." SdnVnet(super::sdn::SdnVnet),
     "A subnet." SdnSubnet(super::sdn::SdnSubnet),
     "The apply of what waits." SdnApply(super::sdn::SdnApply),
+    "All that waits, dropped." SdnRollback(super::sdn::SdnRollback),
+    "The lock, freed by force." SdnUnlock(super::sdn::SdnUnlock),
     "The default route of a tenant's VRF on an exit node, as its kernel has it." VrfDefault(super::egress::VrfDefault),
     "An index that is nobody else's." OwnIndex(super::tenant::OwnIndex),
     "Nothing of a tenant lives." NothingLives(super::tenant::NothingLives),
@@ -185,5 +203,6 @@ objects! {
     "A restart of a VM." VmReboot(super::vm::VmReboot),
     "The guest agent of a VM." VmAgent(super::vm::VmAgent),
     "A VM that is to be gone." VmGone(super::vm::VmGone),
+    "A tenant's part of frr.conf.local on an exit node." Stanza(super::egress::Stanza),
     if test, "An object of tests." Thing(super::testing::Thing),
 }

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::fields::{Difference, Seen, Wanted};
-use super::journal::Notes;
+use super::fields::{Difference, Fields, Seen, Wanted};
+use super::journal::{Notes, begun};
 use super::object::{Danger, Object, Place, Undo};
-use super::trouble::Trouble;
+use super::trouble::{Trouble, TroubleKind};
 use super::world::{Context, World};
 
 /// How long what was observed may be acted on (screens.md §12b).
@@ -24,19 +24,22 @@ pub struct Step {
     /// Whether it can only be told after the steps before it ran: an apply of what they stage, something inside what they make.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub follows: bool,
+    /// What a change that is taken back left there. Where something else is there by now, somebody changed it since.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub left_as: Option<Seen>,
 }
 
 impl Step {
     /// An object that is to be there.
     #[must_use]
-    pub const fn present(object: Object, fields: super::fields::Fields) -> Self {
-        Self { object, wanted: Wanted::Present(fields), follows: false }
+    pub const fn present(object: Object, fields: Fields) -> Self {
+        Self { object, wanted: Wanted::Present(fields), follows: false, left_as: None }
     }
 
     /// An object that is to be gone.
     #[must_use]
     pub const fn absent(object: Object) -> Self {
-        Self { object, wanted: Wanted::Absent, follows: false }
+        Self { object, wanted: Wanted::Absent, follows: false, left_as: None }
     }
 
     /// The same, told only after the steps before it.
@@ -44,6 +47,70 @@ impl Step {
     pub fn following(mut self) -> Self {
         self.follows = true;
         self
+    }
+
+    /// What has to be done in a plan with these steps, by what was seen.
+    #[must_use]
+    pub fn todo(&self, seen: &Seen, own: &[Self]) -> Difference {
+        let object = self.object.ensure();
+        match object.difference(seen, &self.wanted) {
+            Difference::Update(mut changes) => {
+                changes.retain(|change| !object.is_of_others(change, own));
+                if changes.is_empty() { Difference::Nothing } else { Difference::Update(changes) }
+            }
+            other => other,
+        }
+    }
+
+    /// [`Step::todo`] of a step that is about to be shown or done. `begun`: what is there may be this step's own work.
+    ///
+    /// # Errors
+    /// [`TroubleKind::Moved`] where it would overwrite what others did since the change that is taken back.
+    pub fn judge(&self, seen: &Seen, own: &[Self], begun: bool) -> Result<Difference, Trouble> {
+        let object = self.object.ensure();
+        let todo = self.todo(seen, own);
+        if let Some(why) = object.refuses(seen, &todo) {
+            return Err(why);
+        }
+        let left = self.left_as.as_ref().filter(|_| !begun && !todo.is_nothing());
+        match left.and_then(|left| overwritten(left, seen, &todo)) {
+            None => Ok(todo),
+            Some(what) => {
+                let text = format!("{} is not as the change left it: {what}", object.name());
+                Err(Trouble::new(TroubleKind::Moved, text)
+                    .with_help("somebody changed it since: decide by hand what is right, then take the rest back"))
+            }
+        }
+    }
+}
+
+/// What of others would be lost, in words.
+fn overwritten(left: &Seen, seen: &Seen, todo: &Difference) -> Option<String> {
+    match (left, seen, todo) {
+        (Seen::Present(left), Seen::Present(seen), Difference::Update(changes)) => {
+            let touched = |fields: &Fields| {
+                let touched = fields.iter().filter(|(name, _)| changes.iter().any(|change| change.field == **name));
+                Seen::Present(touched.map(|(name, value)| (name.clone(), value.clone())).collect())
+            };
+            moved(&touched(left), &touched(seen))
+        }
+        _ => moved(left, seen),
+    }
+}
+
+/// The first field in which two looks differ, in words; `None` where they are equal.
+#[must_use]
+pub fn moved(then: &Seen, now: &Seen) -> Option<String> {
+    match (then, now) {
+        (Seen::Absent, Seen::Absent) => None,
+        (Seen::Absent, _) => Some("it was not there".to_owned()),
+        (_, Seen::Absent) => Some("it is gone".to_owned()),
+        (Seen::Present(then), Seen::Present(now)) => {
+            let value = |fields: &Fields, name: &String| fields.get(name).cloned().unwrap_or_default();
+            let mut names = then.keys().chain(now.keys());
+            let name = names.find(|name| then.get(*name) != now.get(*name))?;
+            Some(format!("{name} was {:?} and is {:?}", value(then, name), value(now, name)))
+        }
     }
 }
 
@@ -130,18 +197,21 @@ impl Plan {
         for (number, step) in self.steps.iter().enumerate() {
             context.step = number;
             let seen = step.object.ensure().observe(&context).await;
-            looks.push(seen.map(|seen| {
-                let todo = step.object.ensure().difference(&seen, &step.wanted);
-                Look { seen, todo }
-            }));
+            let begun = context.notes.get(&begun(number)).is_some();
+            looks.push(seen.and_then(|seen| step.judge(&seen, &self.steps, begun).map(|todo| Look { seen, todo })));
         }
         Preview { plan: self, looks, at: context.now() }
     }
 
-    /// The objects of the plan, in order.
+    /// The plan that gives back what a change of this plan may hold, and does nothing else.
     #[must_use]
-    pub fn objects(&self) -> Vec<&Object> {
-        self.steps.iter().map(|step| &step.object).collect()
+    pub fn giving_back(&self) -> Self {
+        let held = |step: &&Step| step.object.ensure().undo(&Difference::Nothing) == Undo::First;
+        Self {
+            title: format!("Give back what is held: {}", self.title),
+            steps: self.steps.iter().filter(held).map(|step| Step::absent(step.object.clone())).collect(),
+            ..self.clone()
+        }
     }
 }
 
@@ -151,7 +221,7 @@ impl Preview {
     pub fn judged(mut self) -> Self {
         for (step, look) in self.plan.steps.iter().zip(&mut self.looks) {
             if let Ok(look) = look {
-                look.todo = step.object.ensure().difference(&look.seen, &step.wanted);
+                look.todo = step.todo(&look.seen, &self.plan.steps);
             }
         }
         self
@@ -207,9 +277,7 @@ impl Preview {
             .filter_map(|((then, now), step)| {
                 let name = step.object.ensure().name();
                 match (then, now) {
-                    (Ok(then), Ok(now)) if then.seen != now.seen => {
-                        Some(format!("{name}: {}", then.seen.moved(&now.seen)))
-                    }
+                    (Ok(then), Ok(now)) => moved(&then.seen, &now.seen).map(|what| format!("{name}: {what}")),
                     (Ok(_), Err(why)) if !step.follows => Some(format!("{name} cannot be told any more: {why}")),
                     _ => None,
                 }
@@ -243,6 +311,24 @@ impl Preview {
         reach
     }
 
+    /// Whether the change holds something already that its run gives back: a lock.
+    fn holds(&self) -> bool {
+        let looks = self.plan.steps.iter().zip(&self.looks);
+        looks.into_iter().any(|(step, look)| {
+            let held = look.as_ref().is_ok_and(|look| look.seen != Seen::Absent);
+            held && step.object.ensure().undo(&Difference::Nothing) == Undo::First
+        })
+    }
+
+    /// Whether all that it does is to give back what is held.
+    #[must_use]
+    pub fn only_gives_back(&self) -> bool {
+        let gives = |step: &Step| {
+            step.object.ensure().undo(&Difference::Nothing) == Undo::First && step.wanted == Wanted::Absent
+        };
+        !self.plan.steps.is_empty() && self.plan.steps.iter().all(gives)
+    }
+
     /// How far the steps that have something to do reach.
     #[must_use]
     pub fn danger(&self) -> Danger {
@@ -257,11 +343,11 @@ impl Preview {
     /// What of others goes along.
     #[must_use]
     pub fn riders(&self) -> Vec<String> {
-        let own = self.plan.objects();
+        let own = &self.plan.steps;
         let seen = self.plan.steps.iter().zip(&self.looks).enumerate();
         let mut all: Vec<String> = seen
             .filter(|(number, _)| self.does(*number))
-            .filter_map(|(_, (step, look))| Some(step.object.ensure().riders(&look.as_ref().ok()?.seen, &own)))
+            .filter_map(|(_, (step, look))| Some(step.object.ensure().riders(&look.as_ref().ok()?.seen, own)))
             .flatten()
             .collect();
         all.sort();
@@ -295,6 +381,8 @@ impl Preview {
             return Question::Name(because.join("; "));
         }
         match self.danger() {
+            // A run ends with giving back what it holds, which is a change as well.
+            Danger::Look if self.holds() => Question::Yes,
             Danger::Look => Question::Nothing,
             Danger::One => Question::Yes,
             Danger::Tenant => Question::PlanYes,

@@ -168,7 +168,12 @@ impl Ensure for Thing {
             if self.role == "lock" && there.is_some() && context.notes.get("lock").is_none() {
                 return Ok(Seen::Present(fields([("by", "unknown")])));
             }
-            Ok(there.map_or(Seen::Absent, Seen::Present))
+            // Whether it waits to be applied is the apply's to tell.
+            let without = |mut fields: Fields| {
+                fields.remove("staged");
+                Seen::Present(fields)
+            };
+            Ok(there.map_or(Seen::Absent, without))
         })
     }
 
@@ -190,9 +195,6 @@ impl Ensure for Thing {
             let fault = bench.with(|s| s.faults.get_mut(&self.id).and_then(Vec::pop));
             let act = || bench.with(|s| s.carry_out(&self.id, todo));
             let unsettled = || Err(Trouble::new(TroubleKind::Unsettled, "no answer"));
-            if self.role == "lock" {
-                context.notes.set("lock", "held", context.now())?;
-            }
             match fault {
                 None => act(),
                 Some(Fault::NotReached) => return Err(Trouble::new(TroubleKind::NotReached, "not reached")),
@@ -209,14 +211,18 @@ impl Ensure for Thing {
                 Some(Fault::Empty) => {}
                 Some(Fault::Hangs) => std::future::pending::<()>().await,
             }
+            // Known only once it was answered, as the token of a real lock.
+            if self.role == "lock" && fault.is_none() {
+                context.notes.set("lock", "held", context.now())?;
+            }
             Ok(())
         })
     }
 
-    fn riders(&self, seen: &Seen, own: &[&Object]) -> Vec<String> {
+    fn riders(&self, seen: &Seen, own: &[Step]) -> Vec<String> {
         let ours: Vec<&str> = own
             .iter()
-            .filter_map(|object| if let Object::Thing(thing) = object { Some(thing.id.as_str()) } else { None })
+            .filter_map(|step| if let Object::Thing(thing) = &step.object { Some(thing.id.as_str()) } else { None })
             .collect();
         match seen {
             Seen::Present(staged) if self.role == "apply" => {

@@ -1,8 +1,8 @@
 //! The way back: a plan made of what a change did.
 
-use super::fields::{Difference, Wanted, inverse};
+use super::fields::{Difference, inverse};
 use super::journal::{Entry, StepState};
-use super::object::{Object, Place, Undo};
+use super::object::{Place, Undo};
 use super::plan::{Plan, Step};
 
 /// What can be taken back of a change, and what cannot.
@@ -22,10 +22,11 @@ pub fn way_back(entry: &Entry) -> WayBack {
     let mut backs: Vec<(Place, Step)> = Vec::new();
     let mut first: Vec<(Place, Step)> = Vec::new();
     let mut again: Vec<(Place, Step)> = Vec::new();
-    for (step, state) in entry.plan.steps.iter().zip(entry.steps()).rev() {
+    let states = entry.steps();
+    for (step, state) in entry.plan.steps.iter().zip(&states).rev() {
         let object = step.object.ensure();
         let place = object.place();
-        let done = all_of(&state);
+        let done = all_of(state);
         match object.undo(&done) {
             Undo::First => first.push((place, step.clone())),
             Undo::Again => again.push((place, step.clone())),
@@ -37,7 +38,10 @@ pub fn way_back(entry: &Entry) -> WayBack {
             }
             Undo::Inverse => {
                 if let Some(wanted) = state.before.as_ref().and_then(|before| inverse(before, &done)) {
-                    backs.push((place, back(&step.object, wanted)));
+                    // A later step of the change may have gone on with the same object.
+                    let mut same = entry.plan.steps.iter().zip(&states).rev().filter(|(s, _)| s.object == step.object);
+                    let left_as = same.find_map(|(_, state)| state.after.clone());
+                    backs.push((place, Step { object: step.object.clone(), wanted, follows: false, left_as }));
                 }
             }
         }
@@ -60,23 +64,6 @@ pub fn way_back(entry: &Entry) -> WayBack {
         reach: None,
     };
     WayBack { plan, left }
-}
-
-/// The plan that gives back what a change holds, a lock, and leaves everything else as it is.
-#[must_use]
-pub fn laid_down(entry: &Entry) -> Plan {
-    let locks = entry.plan.steps.iter().filter(|step| step.object.ensure().undo(&Difference::Nothing) == Undo::First);
-    Plan {
-        site: entry.plan.site.clone(),
-        title: format!("Leave {} for later: {}", entry.id, entry.plan.title),
-        subject: entry.plan.subject.clone(),
-        steps: locks.map(|step| Step::absent(step.object.clone())).collect(),
-        reach: None,
-    }
-}
-
-fn back(object: &Object, wanted: Wanted) -> Step {
-    Step { object: object.clone(), wanted, follows: false }
 }
 
 /// All that was to be done in a step, over all runs.

@@ -160,8 +160,10 @@ pub struct ExitNodeSite {
     pub transit_address: Ipv4Addr,
     /// Perimeter's address on it: the tenants' next hop, and their resolver.
     pub transit_gateway: Ipv4Addr,
-    /// Command that puts `frr.conf.local` in place.
+    /// Command that puts `frr.conf.local` in place: it gets the whole file on stdin.
     pub egress_apply: Option<Vec<String>>,
+    /// Whether the console may put it in place itself, over the transport.
+    pub egress_install: bool,
 }
 
 /// How much of PowerDNS can be reached.

@@ -127,6 +127,7 @@ fn site(transport: Transport) -> ExitNodeSite {
         transit_address: "10.20.50.22".parse().unwrap(),
         transit_gateway: "10.20.50.1".parse().unwrap(),
         egress_apply: None,
+        egress_install: false,
     }
 }
 

@@ -129,6 +129,16 @@ pub enum Error {
         /// Its words.
         why: String,
     },
+    /// The program that puts `frr.conf.local` in place failed.
+    #[error("{destination} did not put frr.conf.local in place (exit code {code}): {said}")]
+    NotPut {
+        /// Destination, or the program.
+        destination: String,
+        /// Exit code.
+        code: i32,
+        /// Its last words.
+        said: String,
+    },
     /// A lookup that must not be sent.
     #[error("a route lookup's {field} holds characters that are not sent to a node")]
     Lookup {
@@ -184,7 +194,13 @@ impl Error {
                 "the node holds far more than a tenant platform would; look at its routing tables".to_owned()
             }
             Self::HelperVersion { .. } => format!("install this console's helper at {}", super::helper::INSTALL_PATH),
-            Self::Refused { .. } => "compare the helper on the node with this console's".to_owned(),
+            Self::Refused { .. } => {
+                "mend what it names on the node; the helper there has to be this console's".to_owned()
+            }
+            Self::NotPut { .. } => {
+                "run it by hand with the file on stdin, as docs/configuration.md says, and look at what it prints"
+                    .to_owned()
+            }
             Self::Lookup { .. } => "use letters, digits, dot, dash and underscore".to_owned(),
             Self::Question { .. } => "ask for a name of letters, digits, dot, dash and underscore".to_owned(),
             Self::Local { .. } => "see the message".to_owned(),

@@ -6,6 +6,7 @@
 mod assemble;
 mod clean;
 mod client;
+pub mod egress;
 pub mod error;
 pub mod frame;
 pub mod helper;

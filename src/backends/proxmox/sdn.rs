@@ -1,6 +1,6 @@
 //! Cluster-wide SDN: lists, one whole read, the dry run, the lock as it is met.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use futures_util::{StreamExt, stream};
 use jiff::Timestamp;
@@ -11,7 +11,7 @@ use super::client::{Answer, Client};
 use super::endpoints::{self, Endpoint};
 use super::error::Error;
 use super::model::{Change, Controller, DryRun, Fabric, FabricNode, LockState, Sdn, SdnConfig, Subnet, Vnet, Zone};
-use super::sdn_merge::{FromRow, merge, only_configured, only_running};
+use super::sdn_merge::{FromRow, merge, only_configured, only_running, texts};
 use super::wire::{Row, Unreadable};
 
 /// Which state of the SDN configuration a list shows.
@@ -110,6 +110,33 @@ impl Client {
     /// Any [`Error`].
     pub async fn zones_digest(&self) -> Result<Option<String>, Error> {
         digest(&self.call(Call::new(&endpoints::ZONES)).await?)
+    }
+
+    /// Every configured option of a zone by Proxmox' name of it, those that [`Zone`] leaves out among them; empty where there
+    /// is no such zone.
+    ///
+    /// # Errors
+    /// Any [`Error`].
+    pub async fn zone_options(&self, zone: &str) -> Result<BTreeMap<String, String>, Error> {
+        let rows = self.call(Call::new(&endpoints::ZONES)).await?;
+        let rows = rows.rows(|row| Ok((row.need_text("zone")?, texts(row.map()))))?;
+        Ok(rows.into_iter().find(|(name, _)| name == zone).map(|(_, options)| options).unwrap_or_default())
+    }
+
+    /// Digest of the VNets file; `None` when there is no VNet.
+    ///
+    /// # Errors
+    /// Any [`Error`].
+    pub async fn vnets_digest(&self) -> Result<Option<String>, Error> {
+        digest(&self.call(Call::new(&endpoints::VNETS)).await?)
+    }
+
+    /// Digest of the subnets file, by the list of a VNet; `None` when it has no subnet.
+    ///
+    /// # Errors
+    /// As [`Client::subnets`].
+    pub async fn subnets_digest(&self, vnet: &str) -> Result<Option<String>, Error> {
+        digest(&self.call(Call::new(&endpoints::SUBNETS).id("vnet", vnet)).await?)
     }
 
     /// `GET /cluster/sdn/dry-run?node=`.

@@ -82,7 +82,7 @@ fn overlay(flat: &mut Map<String, Value>, pending: &Map<String, Value>, plain: O
     }
 }
 
-fn texts(pending: &Map<String, Value>) -> BTreeMap<String, String> {
+pub(super) fn texts(pending: &Map<String, Value>) -> BTreeMap<String, String> {
     let words = |v: &Value| match v {
         Value::Array(items) => items.iter().filter_map(scalar_text).collect::<Vec<_>>().join(" "),
         other => scalar_text(other).unwrap_or_default(),

@@ -145,6 +145,7 @@ fn transit(session: &Session<'_>, number: usize) -> Result<Option<propose::Trans
         transit_address: unset,
         transit_gateway: unset,
         egress_apply: None,
+        egress_install: false,
     };
     let client = ExitClient::new(&site);
     match session.block(client.read(session.wait(), &[]))? {

@@ -257,6 +257,7 @@ mod tests {
             transit_address: Ipv4Addr::new(10, 20, 50, 22),
             transit_gateway: Ipv4Addr::new(10, 20, 50, 1),
             egress_apply: None,
+            egress_install: false,
         }
     }
 

@@ -51,6 +51,7 @@ fn exit(frame: &str) -> Exit {
         transit_address: std::net::Ipv4Addr::LOCALHOST,
         transit_gateway: std::net::Ipv4Addr::LOCALHOST,
         egress_apply: None,
+        egress_install: false,
     });
     Exit { client, name: "hv02".to_owned(), gateway: std::net::Ipv4Addr::new(10, 20, 50, 1) }
 }

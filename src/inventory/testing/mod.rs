@@ -84,6 +84,7 @@ pub fn site() -> Site {
             transit_address: Ipv4Addr::new(10, 20, 50, 22),
             transit_gateway: Ipv4Addr::new(10, 20, 50, 1),
             egress_apply: None,
+            egress_install: false,
         }],
         powerdns: Some(powerdns()),
         opnsense: Some(perimeter::section()),

@@ -12,7 +12,7 @@ use super::table::first_vnet;
 use crate::lab::object;
 use crate::lab::sdn::Kind;
 use crate::lab::state::World;
-use crate::lab::writing::{Reload, WrittenAnswer};
+use crate::lab::writing::{Putting, Reload, WrittenAnswer};
 
 /// Milliseconds that a late answer takes: longer than the API's own patience with a node (facts/proxmox.md §1).
 const LATE: u64 = 45_000;
@@ -66,6 +66,20 @@ pub(super) const SPECS: &[Spec] = &[
         title: "the node's next reload fails",
         changes: "its srvreload ends with an error; VNets that are new are not there",
         apply: |w, node| reload(w, node, Reload::Refused),
+    },
+    Spec {
+        id: "egress-apply-fails",
+        scope: Site,
+        title: "the command that puts frr.conf.local in place fails",
+        changes: "it ends with code 1 and writes nothing",
+        apply: |w, _| w.writing.putting = Putting::Fails,
+    },
+    Spec {
+        id: "egress-apply-idle",
+        scope: Site,
+        title: "the command that puts frr.conf.local in place does nothing",
+        changes: "it ends well and writes nothing",
+        apply: |w, _| w.writing.putting = Putting::Idle,
     },
     Spec {
         id: "clone-fails",

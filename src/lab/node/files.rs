@@ -105,14 +105,9 @@ fn frr_local(world: &World) -> String {
     } else {
         String::new()
     };
-    for vrf in vrfs(world) {
-        if !matches!(exit.vrf(&vrf.zone).local, LocalStanza::Contested | LocalStanza::Unkept) {
-            let _ = write!(
-                out,
-                "vrf vrf_{}\n ip route 0.0.0.0/0 {} nexthop-vrf default\nexit-vrf\n",
-                vrf.zone, exit.transit_gateway
-            );
-        }
+    for zone in exit.kept(vrfs(world).into_iter().map(|vrf| vrf.zone)) {
+        let _ =
+            write!(out, "vrf vrf_{zone}\n ip route 0.0.0.0/0 {} nexthop-vrf default\nexit-vrf\n", exit.transit_gateway);
     }
     out
 }

@@ -121,7 +121,7 @@ struct Vrf {
 }
 
 /// Zone → routing table of the VRFs that are on the exit node.
-pub(super) fn vrf_tables(world: &World) -> std::collections::BTreeMap<String, u32> {
+pub(in crate::lab) fn vrf_tables(world: &World) -> std::collections::BTreeMap<String, u32> {
     vrfs(world).into_iter().map(|vrf| (vrf.zone, vrf.table)).collect()
 }
 

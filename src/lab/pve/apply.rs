@@ -186,6 +186,7 @@ fn realised(world: &mut World, name: &str) {
     for vrf in world.exit.vrfs.values_mut() {
         vrf.local = match vrf.local {
             LocalStanza::NotMerged => LocalStanza::Merged,
+            LocalStanza::Unkept if vrf.kept => LocalStanza::Missing,
             LocalStanza::Unkept => LocalStanza::Contested,
             other => other,
         };

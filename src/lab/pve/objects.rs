@@ -9,7 +9,7 @@ use super::form::{self, DELETE, DIGEST, Parameter, Rule, TEXT, TOKEN};
 use super::{Answer, Call, Done};
 use crate::lab::acting::Act;
 use crate::lab::sdn::{Kind, subnet_parts};
-use crate::lab::state::Object;
+use crate::lab::state::{LocalStanza, Object};
 
 mod options;
 
@@ -152,7 +152,15 @@ fn create_zone(call: &Call<'_>) -> Done {
         let mac = format!("BC:24:11:{:02X}:{:02X}:{:02X}", bits & 0xff, bits >> 8 & 0xff, bits >> 16 & 0xff);
         options.entry("mac").or_insert(json!(mac));
     }
-    set(Kind::Zone, zone, options)
+    // Its way out is for whoever keeps frr.conf.local to give.
+    let (id, mut act) = (zone.to_owned(), Act::default());
+    act.now(move |world, _| {
+        if !world.exit.vrfs.contains_key(&id) && world.sdn.running.get(Kind::Zone, &id).is_none() {
+            world.exit.vrf_mut(&id).local = LocalStanza::Missing;
+        }
+        world.sdn.set(Kind::Zone, &id, options.clone());
+    });
+    Ok((Value::Null, act))
 }
 
 /// What is looked at of an EVPN zone: its controller, and that no other zone has its VRF VNI.

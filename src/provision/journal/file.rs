@@ -11,7 +11,7 @@ use rustix::fs::FlockOperation;
 
 use super::notes::Notes;
 use super::record::{Closing, Line, Record, Who};
-use super::{ChangeId, Entry, Journal, JournalError};
+use super::{ChangeId, Entry, Journal, JournalError, LastRun};
 use crate::provision::plan::Plan;
 use crate::provision::trouble::{Trouble, TroubleKind};
 
@@ -19,6 +19,10 @@ use crate::provision::trouble::{Trouble, TroubleKind};
 pub struct Change {
     /// Its number.
     pub id: ChangeId,
+    /// What it does: nothing else runs as this change.
+    pub plan: Plan,
+    /// What was seen at its last run; `None` where this is the first.
+    pub last: Option<LastRun>,
     /// Its file.
     pub log: Log,
     /// What its steps noted.
@@ -97,7 +101,7 @@ pub(super) fn begin(journal: &Journal, who: &Who, plan: &Plan, at: Timestamp) ->
     let dir = File::open(&journal.dir).and_then(|dir| dir.sync_all());
     dir.map_err(failed(&journal.dir, "cannot be synced"))?;
     let notes = Notes::default().written_to(&log);
-    Ok(Change { id, log, notes })
+    Ok(Change { id, plan: plan.clone(), last: None, log, notes })
 }
 
 pub(super) fn take_up(path: &Path, id: ChangeId) -> Result<(Entry, Change), JournalError> {
@@ -115,7 +119,8 @@ pub(super) fn take_up(path: &Path, id: ChangeId) -> Result<(Entry, Change), Jour
     let cut = ends_cut(&mut file).map_err(failed(path, "cannot be read"))?;
     let log = Log::new(file, cut);
     let notes = entry.notes().written_to(&log);
-    Ok((entry, Change { id, log, notes }))
+    let (plan, last) = (entry.plan.clone(), entry.last_run());
+    Ok((entry, Change { id, plan, last, log, notes }))
 }
 
 fn alone(file: &File, id: ChangeId, path: &Path) -> Result<(), JournalError> {

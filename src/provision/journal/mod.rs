@@ -13,7 +13,7 @@ use jiff::Timestamp;
 
 pub use file::{Change, Log};
 pub use notes::Notes;
-pub use record::{Closing, Line, Record, Who};
+pub use record::{Closing, Line, NoteValue, Record, Who};
 
 use super::fields::{Difference, Seen};
 use super::plan::Plan;
@@ -108,6 +108,15 @@ pub struct StepState {
     pub todo: Vec<Difference>,
     /// Whether it was read back as it was wanted.
     pub verified: bool,
+    /// What was read back then.
+    pub after: Option<Seen>,
+}
+
+/// What was seen when a change was approved the last time, of the steps that nothing came of since.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct LastRun {
+    /// Digest of each step's object; empty where it could not be told, or the step was begun.
+    pub digests: Vec<String>,
 }
 
 /// A change as its file tells it.
@@ -158,7 +167,13 @@ impl Entry {
                         *state = StepState::default();
                     }
                 }
-                Record::Verified { step } | Record::Satisfied { step } => {
+                Record::Verified { step, after } => {
+                    if let Some(state) = states.get_mut(*step) {
+                        state.verified = true;
+                        state.after.clone_from(after);
+                    }
+                }
+                Record::Satisfied { step } => {
                     if let Some(state) = states.get_mut(*step) {
                         state.verified = true;
                     }
@@ -173,10 +188,28 @@ impl Entry {
     #[must_use]
     pub fn notes(&self) -> Notes {
         let notes = self.lines.iter().filter_map(|line| match &line.record {
-            Record::Note { key, value } => Some((key.clone(), value.clone())),
+            Record::Note { key, value } => Some((key.clone(), value.expose().to_owned())),
+            Record::Begun { step, .. } => Some((begun(*step), "yes".to_owned())),
             _ => None,
         });
         Notes::remembered(notes)
+    }
+
+    /// What was seen at its last run; `None` before the first.
+    #[must_use]
+    pub fn last_run(&self) -> Option<LastRun> {
+        let mut digests = self.lines.iter().rev().find_map(|line| match &line.record {
+            Record::Run { digests, .. } => Some(digests.clone()),
+            _ => None,
+        })?;
+        for line in &self.lines {
+            if let Record::Begun { step, .. } = line.record
+                && let Some(digest) = digests.get_mut(step)
+            {
+                digest.clear();
+            }
+        }
+        Some(LastRun { digests })
     }
 
     /// The last thing that is known of it.
@@ -184,6 +217,12 @@ impl Entry {
     pub fn last(&self) -> Timestamp {
         self.lines.last().map_or(self.at, |line| line.at)
     }
+}
+
+/// Name of the note that a step was begun, of whatever run: what is there may be its own work.
+#[must_use]
+pub fn begun(step: usize) -> String {
+    format!("begun step {step}")
 }
 
 impl Journal {

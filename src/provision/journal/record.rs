@@ -30,6 +30,31 @@ pub enum Closing {
     LeftAsItIs,
 }
 
+/// The value of a note. It may be the token of a lock, which whoever has it may use: never shown.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct NoteValue(String);
+
+impl NoteValue {
+    /// The value, for the step that noted it.
+    #[must_use]
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl From<&str> for NoteValue {
+    fn from(value: &str) -> Self {
+        Self(value.to_owned())
+    }
+}
+
+impl std::fmt::Debug for NoteValue {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(if self.0.is_empty() { "none" } else { "…" })
+    }
+}
+
 /// What happened.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "event")]
@@ -64,7 +89,7 @@ pub enum Record {
         /// Its name.
         key: String,
         /// Its value; empty = not true any more.
-        value: String,
+        value: NoteValue,
     },
     /// The back end answered yes.
     Applied {
@@ -75,6 +100,9 @@ pub enum Record {
     Verified {
         /// Step, from 0.
         step: usize,
+        /// What was there then: what is taken back has to be that still.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        after: Option<Seen>,
     },
     /// There was nothing to do.
     Satisfied {

@@ -20,7 +20,7 @@ fn made() -> (tempfile::TempDir, Journal, ChangeId) {
     let todo = Difference::Update(Vec::new());
     change.log.write(now(), Record::Begun { step: 0, before, todo }).expect("written");
     change.notes.set("token", "", now()).expect("noted");
-    change.log.write(now(), Record::Verified { step: 0 }).expect("written");
+    change.log.write(now(), Record::Verified { step: 0, after: None }).expect("written");
     change.log.close(now(), Closing::Done).expect("closed");
     let id = change.id;
     (dir, journal, id)

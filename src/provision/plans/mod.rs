@@ -8,3 +8,5 @@ pub mod network;
 pub mod onboard;
 pub mod table;
 pub mod workload;
+pub mod egress;
+pub mod sdn;

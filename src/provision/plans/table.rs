@@ -11,7 +11,7 @@ use crate::provision::conduct::Course;
 use crate::provision::journal::{ChangeId, Entry, Journal, JournalError, Notes};
 use crate::provision::plan::Plan;
 use crate::provision::trouble::{Trouble, TroubleKind};
-use crate::provision::undo::{laid_down, way_back};
+use crate::provision::undo::way_back;
 use crate::provision::world::World;
 use crate::site::names::{NameError, TenantName};
 use crate::site::numbering::TenantIndex;
@@ -155,5 +155,5 @@ fn resume(desk: &Desk, words: &[String]) -> Result<Draft, Trouble> {
 
 fn later(desk: &Desk, words: &[String]) -> Result<Draft, Trouble> {
     let entry = open_entry(desk, words)?;
-    Ok(Draft { plan: laid_down(&entry), notes: entry.notes(), course: Course::LayDown(entry.id), left: Vec::new() })
+    Ok(Draft { plan: entry.plan.giving_back(), notes: entry.notes(), course: Course::LayDown(entry.id), left: Vec::new() })
 }

@@ -1,15 +1,23 @@
 //! The apply: one for the whole cluster, it takes along whatever waits, and its own "OK" says nothing of the nodes.
+//!
+//! It gives the lock back as it commits, before any node reloads. Where its answer is lost, its task is looked for: a
+//! second apply would publish what others staged since.
 
 use serde::{Deserialize, Serialize};
 
-use super::{APPLY, TOKEN, token};
+use super::waiting::{self, ON, is_to_do};
+use super::{APPLY, APPLYING, TOKEN, lock, reloads, token, whole};
 use crate::backends::permit::Permit;
-use crate::backends::proxmox::model::Change as State;
+use crate::backends::proxmox::endpoints::{CONTROLLERS, FABRICS, VNETS, ZONES};
 use crate::backends::proxmox::{Client, Lock, SdnRead, SubnetsOf, TaskEnd, TaskStep, Upid};
 use crate::provision::fields::{Change, Difference, Fields, Seen, Wanted};
 use crate::provision::object::{Danger, Doing, Ensure, Looking, Object, Place, Undo};
+use crate::provision::plan::Step;
 use crate::provision::trouble::{Trouble, TroubleKind};
 use crate::provision::world::Context;
+
+/// Type of the task of an apply.
+const KIND: &str = "reloadnetworkall";
 
 /// Nothing waits to be applied, and each of these nodes has realised every zone it carries.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,11 +26,8 @@ pub struct SdnApply {
     pub nodes: Vec<String>,
 }
 
-/// What a field of a look says of a node, not of what waits.
-const ON: &str = " on ";
-
 impl SdnApply {
-    /// Waits for an apply that was begun, until it ends.
+    /// Waits for an apply that was begun, until it and the reloads it began have ended.
     async fn wait_for(&self, context: &Context, client: &Client, upid: &Upid) -> Result<(), Trouble> {
         let patience = context.world.patience;
         let mut waited = std::time::Duration::ZERO;
@@ -38,57 +43,92 @@ impl SdnApply {
                     return Err(Trouble::new(TroubleKind::Refused, format!("the apply failed: {text}"))
                         .with_help("its task log in Proxmox names the node and the reason"));
                 }
-                TaskStep::Ended(_) => return context.notes.set(APPLY, "", context.now()),
+                TaskStep::Ended(end) => {
+                    if let TaskEnd::Warnings(count) = end {
+                        context.tell(format!("the apply ended with {count} warnings"));
+                    }
+                    break;
+                }
                 TaskStep::Vanished { why } => {
-                    context.notes.set(APPLY, "", context.now())?;
                     context.tell(format!("the apply is gone without a last word: {why}"));
-                    return Ok(());
+                    break;
                 }
             }
             context.wait().await?;
             waited += patience.between;
         }
+        let watched = reloads::watch(context, client, upid, &self.nodes).await;
+        if watched.as_ref().err().is_none_or(|trouble| !trouble.kind.may_pass()) {
+            context.notes.set(APPLY, "", context.now())?;
+        }
+        watched
+    }
+
+    /// The tasks of applies that are known, oldest first.
+    async fn applies(client: &Client) -> Result<Vec<Upid>, Trouble> {
+        let tasks = client.cluster_tasks().await.map_err(|e| Trouble::from(&e))?;
+        let mut all: Vec<Upid> =
+            tasks.iter().filter(|task| task.kind == KIND).filter_map(|task| task.upid.parse().ok()).collect();
+        all.sort_by_key(|upid| upid.started);
+        Ok(all)
+    }
+
+    /// Takes up what was asked for and not answered: the task that was begun, or the lock anew where none was. Nobody else
+    /// can have begun one before, since this change had the lock.
+    async fn take_up(&self, context: &Context, permit: &Permit, known: &str) -> Result<(), Trouble> {
+        let client = context.world.proxmox()?;
+        let known: Vec<&str> = known.split(',').collect();
+        let begun = Self::applies(client).await?.into_iter().find(|upid| !known.contains(&upid.as_str()));
+        if let Some(upid) = begun {
+            context.tell(format!("the apply that got no answer runs as task {upid}"));
+            return self.began(context, &upid);
+        }
+        // It may have given the lock up all the same: what waits is looked at again under one that is certain.
+        lock::prove(context, permit).await?;
+        context.notes.set(APPLYING, "", context.now())?;
+        let text = "the apply that got no answer was not begun: what waits is looked at again";
+        Err(Trouble::new(TroubleKind::Busy, text))
+    }
+
+    /// Notes a task that was begun: it has given the lock back.
+    fn began(&self, context: &Context, upid: &Upid) -> Result<(), Trouble> {
+        context.notes.set(APPLY, upid.as_str(), context.now())?;
+        context.notes.set(APPLYING, "", context.now())?;
+        context.notes.set(TOKEN, "", context.now())
+    }
+
+    async fn is_through(&self, context: &Context) -> Result<bool, Trouble> {
+        Ok(self.difference(&self.observe(context).await?, &Wanted::Present(Fields::new())).is_nothing())
+    }
+
+    async fn begin(&self, context: &Context, permit: &Permit) -> Result<Upid, Trouble> {
+        let client = context.world.proxmox()?;
+        let token = token(context)?;
+        let known: Vec<String> = Self::applies(client).await?.iter().map(Upid::to_string).collect();
+        let known = if known.is_empty() { "none".to_owned() } else { known.join(",") };
+        context.notes.set(APPLYING, &known, context.now())?;
+        match client.sdn_apply(permit, &token, Lock::Release).await {
+            Ok(upid) => {
+                self.began(context, &upid)?;
+                context.tell(format!("task {upid}"));
+                Ok(upid)
+            }
+            Err(error) => {
+                let trouble = Trouble::from(&error);
+                if trouble.kind.changed_nothing() {
+                    context.notes.set(APPLYING, "", context.now())?;
+                }
+                Err(trouble)
+            }
+        }
     }
 }
 
-/// What waits to be applied, by name, with its state.
-fn waiting(read: &SdnRead) -> Fields {
-    let mut fields = Fields::new();
-    let mut add = |name: String, state: State| {
-        let word = match state {
-            State::None => return,
-            State::New => "new",
-            State::Changed => "changed",
-            State::Deleted => "deleted",
-        };
-        fields.insert(name, word.to_owned());
-    };
-    for zone in &read.config.zones {
-        add(zone.current().map(|z| format!("zone {}", z.zone)).unwrap_or_default(), zone.change);
-    }
-    for vnet in &read.config.vnets {
-        add(vnet.current().map(|v| format!("VNet {}", v.vnet)).unwrap_or_default(), vnet.change);
-    }
-    for (vnet, subnets) in &read.config.subnets {
-        for subnet in subnets {
-            let name = subnet.current().map(|s| format!("subnet {} of {vnet}", s.cidr_text));
-            add(name.unwrap_or_default(), subnet.change);
-        }
-    }
-    for controller in &read.config.controllers {
-        add(
-            controller.current().map(|c| format!("controller {}", c.controller)).unwrap_or_default(),
-            controller.change,
-        );
-    }
-    for fabric in &read.config.fabrics {
-        add(fabric.current().map(|f| format!("fabric {}", f.id)).unwrap_or_default(), fabric.change);
-    }
-    for node in &read.config.fabric_nodes {
-        let name = node.current().map(|n| format!("node {} of fabric {}", n.node, n.fabric));
-        add(name.unwrap_or_default(), node.change);
-    }
-    fields
+/// Zones that a node carries and that its own list does not show.
+fn unlisted<'a>(read: &'a SdnRead, node: &'a str, listed: &'a [String]) -> impl Iterator<Item = &'a str> {
+    let here = read.config.zones.iter().filter_map(|zone| zone.running.as_ref());
+    let here = here.filter(move |zone| zone.nodes.is_empty() || zone.nodes.iter().any(|own| own == node));
+    here.map(|zone| zone.zone.as_str()).filter(|zone| !listed.iter().any(|own| own == zone))
 }
 
 impl Ensure for SdnApply {
@@ -111,19 +151,26 @@ impl Ensure for SdnApply {
     fn observe<'a>(&'a self, context: &'a Context) -> Looking<'a> {
         Box::pin(async move {
             let client = context.world.proxmox()?;
+            let lists =
+                [("zone", &ZONES), ("VNet", &VNETS), ("SDN controller", &CONTROLLERS), ("SDN fabric", &FABRICS)];
+            whole(client, &lists).await?;
             let read = client.sdn(&SubnetsOf::All).await.map_err(|e| Trouble::from(&e))?;
             if let Some(part) = read.not_read.first() {
                 let text = format!("what waits to be applied is not known: {}: {}", part.what, part.why);
                 return Err(Trouble::new(TroubleKind::Unknown, text).with_help(part.why.help()));
             }
-            let mut fields = waiting(&read);
+            let mut fields = waiting::waiting(&read);
             for node in &self.nodes {
-                for zone in client.node_zones(node).await.map_err(|e| Trouble::from(&e))? {
-                    if zone.status != "available" {
-                        fields.insert(format!("zone {}{ON}{node}", zone.zone), zone.status);
-                    }
+                let zones = client.node_zones(node).await.map_err(|e| Trouble::from(&e))?;
+                let listed: Vec<String> = zones.iter().map(|zone| zone.zone.clone()).collect();
+                for zone in unlisted(&read, node, &listed) {
+                    fields.insert(format!("zone {zone}{ON}{node}"), "not in the node's list".to_owned());
+                }
+                for zone in zones.into_iter().filter(|zone| zone.status != "available") {
+                    fields.insert(format!("zone {}{ON}{node}", zone.zone), zone.status);
                 }
             }
+            fields.extend(waiting::networks(client).await.map_err(|e| Trouble::from(&e))?);
             Ok(Seen::Present(fields))
         })
     }
@@ -132,35 +179,45 @@ impl Ensure for SdnApply {
         let Seen::Present(waits) = seen else { return Difference::Nothing };
         let gone =
             |(name, state): (&String, &String)| Change { field: name.clone(), now: Some(state.clone()), will_be: None };
-        let changes: Vec<Change> = waits.iter().map(gone).collect();
+        let changes: Vec<Change> = waits.iter().filter(|(name, _)| is_to_do(name)).map(gone).collect();
         if changes.is_empty() { Difference::Nothing } else { Difference::Update(changes) }
     }
 
     fn apply<'a>(&'a self, context: &'a Context, permit: &'a Permit, _todo: &'a Difference) -> Doing<'a> {
         Box::pin(async move {
             let client = context.world.proxmox()?;
-            let begun = context.notes.get(APPLY).and_then(|upid| upid.parse::<Upid>().ok());
-            if let Some(upid) = begun {
+            if let Some(known) = context.notes.get(APPLYING) {
+                self.take_up(context, permit, &known).await?;
+            }
+            if let Some(upid) = context.notes.get(APPLY).and_then(|upid| upid.parse::<Upid>().ok()) {
                 context.tell("waits for the apply that was begun before");
                 self.wait_for(context, client, &upid).await?;
-                let rest = self.difference(&self.observe(context).await?, &Wanted::Present(Fields::new()));
-                if rest.is_nothing() {
+                if self.is_through(context).await? {
                     return Ok(());
                 }
+                // What is left needs another apply, under the lock, if it is still to be: that is told by looking again.
+                lock::prove(context, permit).await?;
+                let text = "something still waits after the apply that was begun before";
+                return Err(Trouble::new(TroubleKind::Busy, text));
             }
-            let token = token(context)?;
-            let upid = client.sdn_apply(permit, &token, Lock::Release).await.map_err(|e| Trouble::from(&e))?;
-            context.notes.set(APPLY, &upid.to_string(), context.now())?;
-            context.notes.set(TOKEN, "", context.now())?;
-            context.tell(format!("task {upid}"));
+            let upid = self.begin(context, permit).await?;
             self.wait_for(context, client, &upid).await
         })
     }
 
-    fn riders(&self, seen: &Seen, own: &[&Object]) -> Vec<String> {
-        let Seen::Present(waits) = seen else { return Vec::new() };
-        let ours: Vec<String> = own.iter().map(|object| object.ensure().name()).collect();
-        let foreign = waits.iter().filter(|(name, _)| !name.contains(ON) && !ours.contains(name));
-        foreign.map(|(name, state)| format!("{name} ({state})")).collect()
+    fn riders(&self, seen: &Seen, own: &[Step]) -> Vec<String> {
+        waiting::riders(seen, own)
+    }
+
+    /// A plan of objects is about those; one that only applies is about all that waits.
+    fn is_of_others(&self, part: &Change, own: &[Step]) -> bool {
+        let name = part.field.split_once(ON).map_or(part.field.as_str(), |(zone, _)| zone);
+        let staged =
+            |step: &Step| matches!(step.object, Object::SdnZone(_) | Object::SdnVnet(_) | Object::SdnSubnet(_));
+        own.iter().any(staged) && !own.iter().any(|step| step.object.ensure().name() == name)
+    }
+
+    fn is_under_way(&self, context: &Context) -> bool {
+        context.notes.get(APPLY).is_some() || context.notes.get(APPLYING).is_some()
     }
 }

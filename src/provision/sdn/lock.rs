@@ -1,4 +1,8 @@
 //! The lock on all SDN configuration. It can be taken and not be looked at: whether this change has it, its notes tell.
+//!
+//! A token that an earlier run noted proves nothing: the lock may have been broken by force and taken by somebody else
+//! since, and Proxmox takes any token while nobody holds the lock (facts/proxmox.md §6). It is given back with that token,
+//! which fails if it is somebody else's, and taken anew, before anything is staged.
 
 use serde::{Deserialize, Serialize};
 
@@ -27,6 +31,12 @@ impl SdnLock {
 
     async fn take(&self, context: &Context, permit: &Permit) -> Result<(), Trouble> {
         let client = context.world.proxmox()?;
+        if context.notes.get(TOKEN).is_some() && !release_own(context, permit).await? && !self.by_force {
+            let text = "the SDN lock that this change had was taken from it by force, and somebody else has it now";
+            return Err(Trouble::new(TroubleKind::Refused, text).with_help(
+                "find out who changes the SDN, wait until they are done, look at the plan again and resume",
+            ));
+        }
         let before = context.notes.get(ASKED);
         // Once: whoever has it after that took it since.
         if self.by_force && context.notes.get(FORCED).is_none() {
@@ -49,6 +59,12 @@ impl SdnLock {
             }
         }
     }
+}
+
+/// Takes the lock anew, so that it is certain that this change has it: its token may have been used up by an apply whose
+/// answer got lost.
+pub(super) async fn prove(context: &Context, permit: &Permit) -> Result<(), Trouble> {
+    SdnLock::default().take(context, permit).await
 }
 
 /// Why the lock was not to be had; `asked` is when this change asked for it before and got no answer.
@@ -90,14 +106,18 @@ impl Ensure for SdnLock {
     }
 
     fn observe<'a>(&'a self, context: &'a Context) -> Looking<'a> {
-        let held = context.notes.get(TOKEN).is_some();
-        Box::pin(async move { Ok(if held { Seen::Present(Self::held()) } else { Seen::Absent }) })
+        let seen = match context.notes.get(TOKEN) {
+            None => Seen::Absent,
+            Some(_) if context.notes.is_own(TOKEN) => Seen::Present(Self::held()),
+            Some(_) => Seen::Present(fields([("held", "by an earlier run, as the journal says")])),
+        };
+        Box::pin(async move { Ok(seen) })
     }
 
     fn apply<'a>(&'a self, context: &'a Context, permit: &'a Permit, todo: &'a Difference) -> Doing<'a> {
         Box::pin(async move {
             match todo {
-                Difference::Delete(_) => release(context, permit).await,
+                Difference::Delete(_) => release_own(context, permit).await.map(drop),
                 Difference::Nothing => Ok(()),
                 _ => self.take(context, permit).await,
             }
@@ -106,16 +126,18 @@ impl Ensure for SdnLock {
 
     fn give_back<'a>(&'a self, context: &'a Context, permit: &'a Permit) -> Option<Doing<'a>> {
         context.notes.get(TOKEN)?;
-        Some(Box::pin(release(context, permit)))
+        Some(Box::pin(async move { release_own(context, permit).await.map(drop) }))
     }
 }
 
-/// Gives the lock back. Giving it back twice is no fault.
-async fn release(context: &Context, permit: &Permit) -> Result<(), Trouble> {
+/// Gives the lock back; false where it is somebody else's by now, who took it by force. Giving it back twice is no fault.
+async fn release_own(context: &Context, permit: &Permit) -> Result<bool, Trouble> {
     let token = token(context)?;
-    match context.world.proxmox()?.sdn_unlock(permit, &token).await {
-        // Somebody took it by force: it is not this change's any more.
-        Ok(()) | Err(Error::SdnLocked { .. }) => context.notes.set(TOKEN, "", context.now()),
-        Err(error) => Err(Trouble::from(&error)),
-    }
+    let own = match context.world.proxmox()?.sdn_unlock(permit, &token).await {
+        Ok(()) => true,
+        Err(Error::SdnLocked { .. }) => false,
+        Err(error) => return Err(Trouble::from(&error)),
+    };
+    context.notes.set(TOKEN, "", context.now())?;
+    Ok(own)
 }

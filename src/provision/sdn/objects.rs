@@ -5,13 +5,14 @@ use std::str::FromStr;
 use ipnet::Ipv4Net;
 use serde::{Deserialize, Serialize};
 
-use super::token;
+use super::{token, whole};
 use crate::backends::permit::Permit;
+use crate::backends::proxmox::endpoints::{VNETS, ZONES};
 use crate::backends::proxmox::model::{Subnet, Vnet, Zone};
-use crate::backends::proxmox::names::{SubnetId, VnetId, ZoneId};
+use crate::backends::proxmox::names::{Digest, SubnetId, VnetId, ZoneId};
 use crate::backends::proxmox::{Edit, Error, NewSubnet, NewVnet, NewZone, SubnetChange, View, VnetChange, ZoneChange};
 use crate::provision::fields::{Difference, Fields, Seen, fields};
-use crate::provision::object::{Danger, Doing, Ensure, Looking, Place};
+use crate::provision::object::{Danger, Doing, Ensure, Looking, Place, Undo};
 use crate::provision::trouble::{Trouble, TroubleKind};
 use crate::provision::world::Context;
 
@@ -59,6 +60,24 @@ fn fixed(todo: &Difference, field: &str, name: &str) -> Result<(), Trouble> {
     Err(Trouble::new(TroubleKind::Refused, text).with_help("it is another's, or has to be removed and made again"))
 }
 
+/// The digest with which a change is refused unless everything is as it was read: the digest is read first, then the object,
+/// whose fields have to be those that the change was made from.
+async fn unchanged(
+    object: &dyn Ensure,
+    context: &Context,
+    todo: &Difference,
+    digest: Result<Option<String>, Error>,
+) -> Result<Option<Digest>, Trouble> {
+    let digest = digest.map_err(|e| Trouble::from(&e))?;
+    let seen = object.observe(context).await?;
+    if let Some(change) = todo.changes().iter().find(|change| seen.field(&change.field) != change.now.as_deref()) {
+        let text = format!("{}: {} was changed by somebody else just now", object.name(), change.field);
+        return Err(Trouble::new(TroubleKind::Moved, text).with_help("look at the plan again"));
+    }
+    // A digest of another form than is known is not sent: Proxmox would refuse it.
+    Ok(digest.and_then(|digest| digest.parse().ok()))
+}
+
 fn done(answer: Result<(), Error>) -> Result<(), Trouble> {
     answer.map_err(|e| Trouble::from(&e))
 }
@@ -93,6 +112,24 @@ fn zone_fields(zone: &Zone) -> Fields {
     fields(all.into_iter().filter_map(|(name, value)| Some((name, value?))))
 }
 
+/// Options that are read into fields of their own, or are not the zone's own.
+const KNOWN: [&str; 14] = [
+    "zone",
+    "digest",
+    "state",
+    "type",
+    "controller",
+    "vrf-vxlan",
+    "nodes",
+    "exitnodes",
+    "exitnodes-primary",
+    "exitnodes-local-routing",
+    "advertise-subnets",
+    "mtu",
+    "mac",
+    "ipam",
+];
+
 impl SdnZone {
     fn new_zone(&self, todo: &Difference) -> Result<NewZone, Trouble> {
         let flag = |field| Ok::<_, Trouble>(todo.value(field).map(|value| value == "1"));
@@ -109,7 +146,7 @@ impl SdnZone {
         })
     }
 
-    fn change(&self, todo: &Difference) -> Result<ZoneChange, Trouble> {
+    fn change(&self, todo: &Difference, digest: Option<Digest>) -> Result<ZoneChange, Trouble> {
         for field in ["type", "mac", "ipam"] {
             fixed(todo, field, &self.name())?;
         }
@@ -132,7 +169,7 @@ impl SdnZone {
             exit_nodes_local_routing: flag("exitnodes-local-routing"),
             advertise_subnets: flag("advertise-subnets"),
             mtu: edit(todo, "mtu")?,
-            digest: None,
+            digest,
         })
     }
 }
@@ -150,11 +187,30 @@ impl Ensure for SdnZone {
         Danger::Tenant
     }
 
+    fn undo(&self, todo: &Difference) -> Undo {
+        let lost = todo.changes().iter().any(|change| !KNOWN.contains(&change.field.as_str()));
+        match todo {
+            Difference::Delete(_) if lost => {
+                Undo::None("it has options that this console does not send (its record in the journal names them)")
+            }
+            _ => Undo::Inverse,
+        }
+    }
+
     fn observe<'a>(&'a self, context: &'a Context) -> Looking<'a> {
         Box::pin(async move {
-            let zones = context.world.proxmox()?.zones(View::Pending).await.map_err(|e| Trouble::from(&e))?;
+            let client = context.world.proxmox()?;
+            let zones = client.zones(View::Pending).await.map_err(|e| Trouble::from(&e))?;
             let found = zones.iter().filter_map(|zone| zone.configured.as_ref()).find(|zone| zone.zone == self.zone);
-            Ok(found.map_or(Seen::Absent, |zone| Seen::Present(zone_fields(zone))))
+            let Some(zone) = found else {
+                whole(client, &[("zone", &ZONES)]).await?;
+                return Ok(Seen::Absent);
+            };
+            let mut fields = zone_fields(zone);
+            let options = client.zone_options(&self.zone).await.map_err(|e| Trouble::from(&e))?;
+            let unknown = options.into_iter().filter(|(name, _)| !KNOWN.contains(&name.as_str()));
+            fields.extend(unknown);
+            Ok(Seen::Present(fields))
         })
     }
 
@@ -165,7 +221,10 @@ impl Ensure for SdnZone {
             done(match todo {
                 Difference::Nothing => return Ok(()),
                 Difference::Create(_) => client.zone_create(permit, &token, &self.new_zone(todo)?).await,
-                Difference::Update(_) => client.zone_update(permit, &token, &zone, &self.change(todo)?).await,
+                Difference::Update(_) => {
+                    let digest = unchanged(self, context, todo, client.zones_digest().await).await?;
+                    client.zone_update(permit, &token, &zone, &self.change(todo, digest)?).await
+                }
                 Difference::Delete(_) => client.zone_delete(permit, &token, &zone).await,
             })
         })
@@ -203,9 +262,13 @@ impl Ensure for SdnVnet {
 
     fn observe<'a>(&'a self, context: &'a Context) -> Looking<'a> {
         Box::pin(async move {
-            let vnets = context.world.proxmox()?.vnets(View::Pending).await.map_err(|e| Trouble::from(&e))?;
+            let client = context.world.proxmox()?;
+            let vnets = client.vnets(View::Pending).await.map_err(|e| Trouble::from(&e))?;
             let found = vnets.iter().filter_map(|vnet| vnet.configured.as_ref()).find(|vnet| vnet.vnet == self.vnet);
-            Ok(found.map_or(Seen::Absent, |vnet| Seen::Present(vnet_fields(vnet))))
+            match found {
+                Some(vnet) => Ok(Seen::Present(vnet_fields(vnet))),
+                None => whole(client, &[("VNet", &VNETS)]).await.map(|()| Seen::Absent),
+            }
         })
     }
 
@@ -222,7 +285,8 @@ impl Ensure for SdnVnet {
                 }
                 Difference::Update(_) => {
                     fixed(todo, "zone", &self.name())?;
-                    let change = VnetChange { tag: typed(todo, "tag")?, alias: edit(todo, "alias")?, digest: None };
+                    let digest = unchanged(self, context, todo, client.vnets_digest().await).await?;
+                    let change = VnetChange { tag: typed(todo, "tag")?, alias: edit(todo, "alias")?, digest };
                     client.vnet_update(permit, &token, &vnet, &change).await
                 }
                 Difference::Delete(_) => client.vnet_delete(permit, &token, &vnet).await,
@@ -287,11 +351,12 @@ impl Ensure for SdnSubnet {
                     client.subnet_create(permit, &token, &new).await
                 }
                 Difference::Update(changes) => {
+                    let digest = unchanged(self, context, todo, client.subnets_digest(&self.vnet).await).await?;
                     let snat = changes.iter().any(|change| change.field == "snat");
                     let change = SubnetChange {
                         gateway: edit(todo, "gateway")?,
                         snat: snat.then(|| todo.value("snat") == Some("1")),
-                        digest: None,
+                        digest,
                     };
                     client.subnet_update(permit, &token, &vnet, &name, &change).await
                 }

@@ -211,6 +211,7 @@ fn exit_node(fields: &Fields, findings: &mut Findings) -> Option<ExitNodeSite> {
         transit_address: fields.get("transit_address")?,
         transit_gateway: fields.get("transit_gateway")?,
         egress_apply: fields.get("egress_apply"),
+        egress_install: fields.get("egress_install").unwrap_or(false),
     };
     if node.transit_address == node.transit_gateway {
         let problem = Problem::new("the node and its gateway cannot have the same address");

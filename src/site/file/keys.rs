@@ -224,7 +224,13 @@ pub static SITE: &[Section] = &[
             key("transit_interface", Word, Required, "interface on the transit segment"),
             key("transit_address", Ipv4, Required, "the node's address there, which tenants' traffic is translated to"),
             key("transit_gateway", Ipv4, Required, "the perimeter's address there: next hop of every tenant"),
-            key("egress_apply", Command, Optional, "command that puts frr.conf.local in place"),
+            key(
+                "egress_apply",
+                Command,
+                Optional,
+                "command that puts frr.conf.local in place; it gets the file on stdin",
+            ),
+            key("egress_install", Bool, Default("false"), "put frr.conf.local in place over the transport"),
         ],
     ),
     section(

@@ -2,7 +2,8 @@
 
 use crate::backends::exit_node::model::{FrrConfig, FrrVrfs};
 
-const MASK: &str = "********";
+/// What stands in place of a password or key.
+pub const MASK: &str = "********";
 
 /// A configuration text: verbatim but for passwords and keys, which are masked, and its `vrf` blocks. Blocks of one VRF
 /// that stand apart are put together, as FRR does.

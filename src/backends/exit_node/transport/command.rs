@@ -34,7 +34,12 @@ impl CommandTransport {
         self.prefix.first().map_or("", String::as_str)
     }
 
-    pub(super) async fn run(&self, args: &[&str], input: &[u8], deadline: Duration) -> Result<Output, Error> {
+    pub(in crate::backends::exit_node) async fn run(
+        &self,
+        args: &[&str],
+        input: &[u8],
+        deadline: Duration,
+    ) -> Result<Output, Error> {
         let mut child = self.spawn(args)?;
         let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         // Whatever happens from here on, nothing of it is left running.
