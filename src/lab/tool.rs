@@ -38,7 +38,7 @@ fn tool(socket: &Path, argv: &[String]) -> ExitCode {
 fn output(reply: Result<Reply, control::ControlError>) -> Output {
     let text = match reply {
         Ok(Reply::Output(output)) => return output,
-        Ok(Reply::Error { text }) => text,
+        Ok(Reply::Error { text, .. }) => text,
         Ok(_) => "the lab gave another answer than was asked for".to_owned(),
         Err(error) => error.to_string(),
     };
