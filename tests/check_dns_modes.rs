@@ -235,6 +235,6 @@ async fn what_the_authority_holds() {
     bench.server.stop();
     let gone = bench.check().await;
     let down: Vec<(&str, bool)> = gone.findings.iter().map(|f| (f.id, f.caused_by.is_some())).collect();
-    assert_eq!(down, [("source-unreachable", false), ("auth-down", true)], "{}", told(&gone));
+    assert_eq!(down, [("auth-down", false), ("source-unreachable", true)], "{}", told(&gone));
     bench.lab.shutdown().await;
 }

@@ -69,8 +69,13 @@ async fn the_first_leg_is_of_the_tenants_own_machines() {
     };
     assert_eq!((first("tdemo").await, first("eds").await), (State::Pass, State::Pass));
     lab.fault_on("workload-down@tdemo").unwrap();
-    // Stopped, which somebody may have meant.
-    assert_eq!((first("tdemo").await, first("eds").await), (State::Weak, State::Pass));
+    // Stopped, and to run: the same on every check.
+    assert_eq!((first("tdemo").await, first("eds").await), (State::Fail, State::Pass));
+    for check in [Check::Workload, Check::Egress, Check::Contract, Check::All] {
+        let report = report(&evidence(&site, check, None).await);
+        let stopped = report.findings.iter().find(|f| f.id == "workload-stopped").map(|f| f.severity);
+        assert_eq!(stopped, Some(Severity::Fault), "{check:?}: {}", told(&report));
+    }
     lab.shutdown().await;
 }
 

@@ -45,7 +45,7 @@ async fn each_fault_breaks_its_clause_of_its_tenant() {
     for (fault, clauses) in [
         ("tenant-off-plan@tdemo", &["N1", "N2"][..]),
         ("snat-missing@tdemo", &["E1"]),
-        ("hairpin-leak@tdemo", &["I1"]),
+        ("inter-tenant-leak@tdemo", &["I1"]),
         ("perimeter-leak", &["I2"]),
         ("workload-on-foreign-network@tdemo", &["I3"]),
         ("tsig-foreign@tdemo", &["I4", "K1"]),
@@ -95,6 +95,15 @@ async fn a_fault_of_one_tenant_is_no_clause_of_another() {
 async fn what_cannot_be_read_is_unknown_and_never_kept() {
     let lab = common::lab_of(None, Some(1), common::clock(), true).await;
     let site = common::site(&lab, |text| text);
+    for (fault, clause) in [("exit-down", "E1"), ("hairpin-leak@tdemo", "I1")] {
+        lab.fault_on(fault).unwrap();
+        let seen = seen(&site, Some("tdemo"), false).await;
+        let judged = contract::of(&seen.report, &seen.facts, "tdemo");
+        let one = judged.iter().find(|one| one.clause == clause).unwrap();
+        assert!(matches!(one.state, State::Unknown { .. }), "{fault} {clause}: {:?}", one.state);
+        assert_eq!(broken(&judged), Vec::<&str>::new(), "{fault}: nothing was seen to be broken");
+        lab.fault_off(fault).unwrap();
+    }
     lab.fault_on("exit-denied").unwrap();
     lab.fault_on("fw-auth").unwrap();
     lab.fault_on("dns-api-auth").unwrap();
@@ -134,7 +143,29 @@ async fn the_verb_prints_every_clause_and_explain_says_the_same() {
     let json: serde_json::Value = serde_json::from_slice(&again.stdout).unwrap();
     let of = |id: &str| json["clauses"].as_array().unwrap().iter().find(|one| one["clause"] == id).unwrap().clone();
     assert_eq!((&of("K1")["state"], &of("P1")["state"]), (&"broken".into(), &"not-run".into()));
+    lab.fault_on("pve-down").unwrap();
+    let dead = run(&["check", "contract"]);
+    let text = String::from_utf8(dead.stdout).unwrap();
+    assert_eq!(dead.status.code(), Some(1), "the silence of Proxmox VE is a fault, as in every check: {text}");
+    for clause in contract::CLAUSES {
+        assert!(text.contains(&format!(" {} {}", clause.id, clause.says)), "{}: {text}", clause.id);
+    }
+    assert!(text.contains("unknown: which tenants there are: Proxmox VE, "), "{text}");
+    let reach = run(&["reach", "tdemo", "192.0.2.1"]);
+    let said = String::from_utf8(reach.stderr).unwrap();
+    assert_eq!(reach.status.code(), Some(3), "{said}");
+    assert!(said.contains("Proxmox VE did not tell: "), "{said}");
     let refused = run(&["check", "egress", "tdemo", "--keys"]);
     assert_eq!(refused.status.code(), Some(2));
+    lab.shutdown().await;
+}
+
+/// On a site with nobody on it there is nothing to judge, which is no doubt.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_empty_site_leaves_nothing_unknown() {
+    let lab = common::lab_of(Some(0), None, common::clock(), true).await;
+    let site = common::site(&lab, |text| text);
+    let seen = look(&site, &Wanted::of(Check::All, None), &[], &common::clock()).await;
+    assert!(seen.report.unknown.is_empty(), "{}", told(&seen.report));
     lab.shutdown().await;
 }

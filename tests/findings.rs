@@ -31,3 +31,5 @@ mod reach;
 mod roots;
 #[path = "findings/several.rs"]
 mod several;
+#[path = "findings/told.rs"]
+mod told;

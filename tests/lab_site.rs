@@ -356,9 +356,9 @@ async fn two_faults_at_once_and_control_from_another_process() {
     let lab = lab(None, None, &["snat-missing@eds"]).await;
     let on = |fault: &str| control::Request::FaultOn { fault: fault.to_owned() };
     assert_eq!(ask(&lab, on("transit-forwarding-off")).await, Reply::Done);
-    let Reply::Error { text } = ask(&lab, on("snat-mising@eds")).await else { panic!("accepted") };
-    assert!(text.contains("did you mean \"snat-missing\"?"), "{text}");
-    let Reply::Error { text } = ask(&lab, on("snat-missing@nobody")).await else { panic!("accepted") };
+    let Reply::Error { help, .. } = ask(&lab, on("snat-mising@eds")).await else { panic!("accepted") };
+    assert!(help.contains("did you mean \"snat-missing\"?"), "{help}");
+    let Reply::Error { text, .. } = ask(&lab, on("snat-missing@nobody")).await else { panic!("accepted") };
     assert!(text.contains("no tenant \"nobody\""), "{text}");
     assert_eq!(lab.faults(), ["transit-forwarding-off@dv02hyp002p02", "snat-missing@eds"]);
     let script = "iptables-save -c | grep -c SNAT; cat /proc/sys/net/ipv4/conf/vmbr0.50/forwarding

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::args::{CheckArgs, Format, Global};
-use super::{Code, Failure, contract, findings, open, pasted, print, progress, verdict};
+use super::{Code, Failure, findings, open, pasted, print, progress, verdict};
 use crate::console::widgets::format::plural;
 use crate::diagnose::collect::{Asked, Check, Sink, Wanted, asked, collect};
 use crate::diagnose::contract::Judged;
@@ -46,7 +46,7 @@ pub(super) fn run(global: &Global, request: &CheckArgs) -> Result<Code, Failure>
     if let Some(dir) = &request.save {
         keep(&evidence, dir)?;
     }
-    let Diagnosis { evidence, report, others, .. } = Diagnosis::of(&wanted, evidence, Vec::new());
+    let Diagnosis { evidence, report, others, clauses, .. } = Diagnosis::of(&wanted, evidence, Vec::new());
     if others > 0 {
         open::note(&format!("{} about other tenants left out", plural(others, "finding")));
     }
@@ -57,7 +57,6 @@ pub(super) fn run(global: &Global, request: &CheckArgs) -> Result<Code, Failure>
         let printed = table(out, (&facts, &report), &matrix, (&site.name, wanted.tenant.as_deref()), request.output);
         return verdict(printed, findings::code(&report, None));
     }
-    let clauses = contract::of(&report, &evidence);
     let told = Told { report: &report, matrix: &matrix, clauses: clauses.as_deref(), whole: check == Check::Contract };
     show(out, &told, evidence.at(), request.output)
 }

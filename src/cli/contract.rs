@@ -5,7 +5,7 @@ use std::io::Write;
 use crate::console::theme::Glyphs;
 use crate::console::widgets::format::plural;
 use crate::diagnose::Report;
-use crate::diagnose::collect::{Check, Wanted};
+use crate::diagnose::collect::Wanted;
 use crate::diagnose::contract::{self, Judged, State};
 use crate::diagnose::evidence::Evidence;
 use crate::diagnose::facts::Facts;
@@ -17,12 +17,7 @@ use super::{Failure, print};
 /// The clauses of every tenant in question, where a check was asked that judges them; else nothing.
 pub(super) fn of(report: &Report, evidence: &Evidence) -> Option<Vec<Judged>> {
     let wanted = evidence.question.as_deref().and_then(Wanted::asked)?;
-    if !matches!(wanted.check, Check::Contract | Check::All) {
-        return None;
-    }
-    let facts = Facts::of(evidence);
-    let tenants = wanted.tenant.map_or_else(|| contract::tenants(&facts), |tenant| vec![tenant]);
-    Some(tenants.iter().flat_map(|tenant| contract::of(report, &facts, tenant)).collect())
+    contract::asked(report, &Facts::of(evidence), &wanted)
 }
 
 /// Prints `judged`: every clause where the contract was asked for, else what each tenant comes to.

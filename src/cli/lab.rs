@@ -93,7 +93,7 @@ fn fault(global: &Global, action: &FaultAction) -> Result<Code, Failure> {
     };
     match control::send(&dir, &request).map_err(|e| Failure::usage(e.to_string(), e.help()))? {
         Reply::Faults { active, known } => list(&active, &known),
-        Reply::Error { text } => Err(Failure::usage(text, "`lab fault list` names them")),
+        Reply::Error { text, help } => Err(Failure::usage(text, help)),
         _ => Ok(Code::Ok),
     }
 }

@@ -8,7 +8,7 @@ use serde_json::json;
 use super::args::{Format, Global, ReachArgs};
 use super::check::there;
 use super::{Code, Failure, open, print, verdict};
-use crate::diagnose::collect::reach::{Ended, From, MISSES, Step, Target, reach};
+use crate::diagnose::collect::reach::{Ended, From, MISSES, Step, Target, reach, untold};
 use crate::diagnose::collect::{Check, Sink, Wanted};
 use crate::inventory::Class;
 use crate::inventory::feed::Clients;
@@ -29,16 +29,18 @@ pub(super) fn run(global: &Global, request: &ReachArgs) -> Result<Code, Failure>
         let clients = Clients::connect(&site).await;
         reach(&site, &clients, &target, &sink).await
     });
+    let untold = untold(&sink.evidence(None)).filter(|_| found.is_empty());
     if found.is_empty() {
         there(&sink.evidence(None), &Wanted::of(Check::Isolation, Some(&target.tenant)), &site)?;
     }
     if found.is_empty() {
-        open::note(&format!(
-            "tenant {} has no subnet in force with an exit node, as far as could be read",
-            target.tenant
-        ));
+        let tenant = &target.tenant;
+        open::note(&match &untold {
+            Some(why) => format!("which subnet and exit node tenant {tenant} has is unknown: {why}"),
+            None => format!("tenant {tenant} has no subnet in force with an exit node, as far as could be read"),
+        });
     }
-    show(&mut std::io::stdout(), &target, &found, request.output)
+    show(&mut std::io::stdout(), &target, (&found, untold.as_deref()), request.output)
 }
 
 fn parse(text: &str) -> Option<(Ipv4Addr, Option<u16>)> {
@@ -48,7 +50,12 @@ fn parse(text: &str) -> Option<(Ipv4Addr, Option<u16>)> {
     }
 }
 
-fn show(out: &mut dyn Write, target: &Target, found: &[From], format: Format) -> Result<Code, Failure> {
+fn show(
+    out: &mut dyn Write,
+    target: &Target,
+    (found, untold): (&[From], Option<&str>),
+    format: Format,
+) -> Result<Code, Failure> {
     let printed = if format == Format::Table {
         found.iter().try_for_each(|from| people(out, target, from))
     } else {
@@ -58,6 +65,7 @@ fn show(out: &mut dyn Write, target: &Target, found: &[From], format: Format) ->
             "address": target.address.to_string(),
             "port": target.port,
             "from": found,
+            "unknown": untold,
             "misses": MISSES,
         });
         print::document(out, &document, format)

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::Report;
 use super::collect::{Asked, Wanted, asked};
+use super::contract;
 use super::evidence::{Evidence, Item};
 use super::facts::Facts;
 use super::finding::{Subject, Unknown};
@@ -33,6 +34,8 @@ pub struct Diagnosis {
     pub verdicts: BTreeMap<String, State>,
     /// Each exit node by itself, where the tenant has several.
     pub nodes: Vec<OneNode>,
+    /// Clauses of the tenant contract, where the check judges them and everything has come.
+    pub clauses: Option<Vec<contract::Judged>>,
     /// What was seen on legs that pass.
     pub seen: Seen,
     /// Why the check was not awaited to its end, where it was not.
@@ -62,6 +65,7 @@ impl Diagnosis {
         let whole = Report::of_facts(&facts);
         let known = facts.site.as_ref().is_some_and(|site| asked(&evidence, wanted, &site.value) == Asked::There);
         let (report, others) = concerning(wanted, &whole, known);
+        let clauses = if open.is_empty() { contract::asked(&report, &facts, wanted) } else { None };
         let whole = whole.with_owners(&facts);
         let verdicts = if open.is_empty() { verdicts(wanted, &whole) } else { BTreeMap::new() };
         let whole = of_tenant(whole, wanted.tenant.as_deref());
@@ -77,7 +81,7 @@ impl Diagnosis {
         let seen = seen::of(&facts, tenant);
         let given_up = facts.given_up.map(|given_up| given_up.why);
         let (wanted, evidence) = (wanted.clone(), Arc::new(evidence));
-        Self { wanted, evidence, open, report, others, whole, verdicts, nodes, seen, given_up }
+        Self { wanted, evidence, open, report, others, whole, verdicts, nodes, clauses, seen, given_up }
     }
 
     /// What `whole` comes to for `wanted`, without the evidence that it was made of.

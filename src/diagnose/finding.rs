@@ -117,11 +117,14 @@ impl Finding {
         (self.id, self.subject.clone())
     }
 
-    /// Adds a fact. Subject and value come from evidence and are cleaned here.
+    /// Adds a fact, once. Subject and value come from evidence and are cleaned here.
     #[must_use]
     pub fn fact(mut self, key: &'static str, subject: impl AsRef<str>, value: impl ToString) -> Self {
         let clean = |text: &str| crate::text::clean(text).into_owned();
-        self.facts.push(Fact { key, subject: clean(subject.as_ref()), value: clean(&value.to_string()) });
+        let fact = Fact { key, subject: clean(subject.as_ref()), value: clean(&value.to_string()) };
+        if !self.facts.contains(&fact) {
+            self.facts.push(fact);
+        }
         self
     }
 
@@ -150,10 +153,15 @@ impl Finding {
         if tenant.parse::<TenantName>().is_ok() { self.command(command) } else { self }
     }
 
-    /// Says whom it reaches.
+    /// Says whom it reaches, each once.
     #[must_use]
     pub fn affects(mut self, who: impl IntoIterator<Item = impl AsRef<str>>) -> Self {
-        self.affects.extend(who.into_iter().map(|w| crate::text::clean(w.as_ref()).into_owned()));
+        for who in who {
+            let who = crate::text::clean(who.as_ref()).into_owned();
+            if !self.affects.contains(&who) {
+                self.affects.push(who);
+            }
+        }
         self
     }
 
@@ -215,6 +223,16 @@ mod tests {
         let named = finding.clone().next("again", 0, "").command_for("x;id", command);
         assert!(named.next.last().is_some_and(|next| next.command.is_none()));
         finding.next.pop().and_then(|next| next.command)
+    }
+
+    #[test]
+    fn what_is_told_twice_is_kept_once() {
+        let mut said = super::super::rules::Said::default();
+        let rule = super::super::rules::rule("sdn-pending").unwrap();
+        let finding = super::super::rules::Out::new(rule, &mut said).finding(Subject::new("zone", "eds"), "");
+        let finding = finding.affects(["eds", "tdemo", "eds"]).affects(["tdemo"]);
+        let finding = finding.fact("zone.vnet", "eds", "eds0").fact("zone.vnet", "eds", "eds0");
+        assert_eq!((finding.affects, finding.facts.len()), (vec!["eds".to_owned(), "tdemo".to_owned()], 1));
     }
 
     #[test]

@@ -4,6 +4,7 @@ use super::Report;
 use super::finding::{Finding, Key, Layer, Severity, Subject, Unknown};
 use super::parts::Kind::{self, Fabric, Guests, Perimeter, Read, Tried};
 use super::parts::Part;
+use super::rules::is_blind;
 use super::scope::{Scope, Whose};
 
 /// A leg of the path.
@@ -24,9 +25,6 @@ pub struct Leg {
     /// Rules that speak for it.
     pub rules: &'static [&'static str],
 }
-
-/// Rules whose finding says that nothing could be looked at: a leg of theirs is unknown, not broken.
-const BLIND: [&str; 1] = ["exit-node-unreachable"];
 
 /// The place of legs that are looked at on each exit node.
 pub const EXIT_NODE: &str = "exit node";
@@ -345,14 +343,14 @@ fn judge<'r>(
     // What would be looked at on a node that cannot be asked was wanted and not had, which is more than not run.
     let there = leg.awaits.iter().any(|kind| matches!(kind, Read | Tried));
     if there && (passed.is_empty() || leg.seen_only) {
-        let of_node = |f: &&Finding| BLIND.contains(&f.id) && !matches!(found(f), Whose::Theirs | Whose::Unclear);
+        let of_node = |f: &&Finding| is_blind(f.id) && !matches!(found(f), Whose::Theirs | Whose::Unclear);
         let told: Vec<Key> = findings.iter().map(|f| f.key()).collect();
         findings.extend(report.findings.iter().filter(of_node).filter(|f| !told.contains(&f.key())));
     }
-    let blind = findings.iter().any(|f| BLIND.contains(&f.id));
+    let blind = findings.iter().any(|f| is_blind(f.id));
     let state = if !open.is_empty() {
         State::Asking
-    } else if findings.iter().any(|f| f.severity == Severity::Fault && !BLIND.contains(&f.id)) {
+    } else if findings.iter().any(|f| f.severity == Severity::Fault && !is_blind(f.id)) {
         State::Fail
     } else if blind || unclear || !missing.is_empty() {
         State::Unknown

@@ -95,7 +95,7 @@ impl<'a> Scope<'a> {
 }
 
 /// The tenant of a machine that is told by its VMID or its address, by the numbers of the plan.
-fn tenant_of<'f>(facts: &'f Facts, subject: &Subject) -> Option<&'f str> {
+pub(super) fn tenant_of<'f>(facts: &'f Facts, subject: &Subject) -> Option<&'f str> {
     let plan = &facts.site.as_ref()?.value.numbering;
     let index = match subject.name.parse() {
         Ok(address) => plan.index_of_address(address),

@@ -72,6 +72,8 @@ pub enum Reply {
     Error {
         /// One line.
         text: String,
+        /// What can be done about it; empty where nothing is to be said.
+        help: String,
     },
 }
 
@@ -156,7 +158,7 @@ async fn client(stream: tokio::net::UnixStream, shared: Arc<Shared>) {
     let Ok(Some(line)) = tokio::io::BufReader::new(read).lines().next_line().await else { return };
     let reply = match serde_json::from_str(&line) {
         Ok(request) => handle(&shared, request).await,
-        Err(error) => Reply::Error { text: format!("not understood: {error}") },
+        Err(error) => Reply::Error { text: format!("not understood: {error}"), help: String::new() },
     };
     if let Ok(mut text) = serde_json::to_string(&reply) {
         text.push('\n');
@@ -168,7 +170,7 @@ async fn client(stream: tokio::net::UnixStream, shared: Arc<Shared>) {
 async fn handle(shared: &Arc<Shared>, request: Request) -> Reply {
     let done = |result: Result<(), super::FaultError>| match result {
         Ok(()) => Reply::Done,
-        Err(error) => Reply::Error { text: format!("{error}; {}", error.help()) },
+        Err(error) => Reply::Error { text: error.to_string(), help: error.help() },
     };
     match request {
         Request::FaultOn { fault } => done(shared.fault_on(&fault)),
@@ -205,7 +207,7 @@ async fn enter(shared: &Arc<Shared>) -> Reply {
     let written = tokio::task::spawn_blocking(move || site_file::refresh_root(&shared)).await;
     match written {
         Ok(Ok((root, bin))) => Reply::Entered { root, bin },
-        Ok(Err(error)) => Reply::Error { text: error.to_string() },
-        Err(_) => Reply::Error { text: "the node's files could not be written".to_owned() },
+        Ok(Err(error)) => Reply::Error { text: error.to_string(), help: String::new() },
+        Err(_) => Reply::Error { text: "the node's files could not be written".to_owned(), help: String::new() },
     }
 }

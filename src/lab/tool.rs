@@ -47,7 +47,7 @@ fn put_local(socket: &Path) -> ExitCode {
 fn output(reply: Result<Reply, control::ControlError>) -> Output {
     let text = match reply {
         Ok(Reply::Output(output)) => return output,
-        Ok(Reply::Error { text }) => text,
+        Ok(Reply::Error { text, .. }) => text,
         Ok(_) => "the lab gave another answer than was asked for".to_owned(),
         Err(error) => error.to_string(),
     };

@@ -58,6 +58,7 @@ pub const TABLE: &[(&str, Way)] = &[
     ("request-without-body", Bundle("the console sends a body with every POST")),
     ("source-unreachable", Fault(Access, "pve-down")),
     ("ticket-expired", Bundle("the console uses tokens, never a login ticket")),
+    ("token-ends-soon", Bundle("a token that only looks may not read when tokens end")),
     ("token-expired", Fault(Access, "token-expired")),
     ("token-unknown", Fault(Access, "token-unknown")),
     ("token-without-rights", Fault(Access, "pve-denied")),

@@ -122,7 +122,12 @@ fn one_dead_router_is_one_root() {
     without_gateway().is(&["gateway-unreachable"]);
     let both = without_gateway().and(dead("core/firmware/status")).and(dead("core/system/status"));
     let all = under(&both);
-    assert!(all.contains(&("gateway-unreachable", "source-unreachable")), "{all:?}");
+    // The outage is the root: that its API is silent stops no packet.
+    assert!(
+        all.contains(&("gateway-unreachable", "gateway-unreachable"))
+            && all.contains(&("source-unreachable", "gateway-unreachable")),
+        "{all:?}"
+    );
     // The uplink explains the silence of the gateway; the router is dead beside it.
     let down = "4: vmbr0.50@vmbr0: <NO-CARRIER,BROADCAST,UP> mtu 1500 qdisc noqueue state LOWERLAYERDOWN\n\
                 8: vrf_shop: <NOARP,MASTER,UP,LOWER_UP> mtu 65575 qdisc noqueue state UP mode DEFAULT\n";

@@ -76,7 +76,7 @@ pub enum Error {
         why: String,
     },
     /// It ran, and no frame came.
-    #[error("{said} ({destination} ended with exit code {code} and no reading)")]
+    #[error("{said}{}", no_reading(code))]
     NoFrame {
         /// Destination.
         destination: String,
@@ -159,6 +159,11 @@ pub enum Error {
         /// The system's words.
         why: String,
     },
+}
+
+/// What is said of an end without a reading beside what was printed. 255 is ssh's own end: its words say all there is.
+fn no_reading(code: &str) -> String {
+    if code == "255" { String::new() } else { format!(" (exit code {code}, and no reading)") }
 }
 
 impl Error {

@@ -20,11 +20,12 @@ const WAVE: usize = 8;
 pub(super) async fn read(site: &Site, clients: &Clients, wanted: &Wanted, fabric: &Fabric, sink: &Sink) {
     let Ok(client) = &clients.proxmox else { return };
     let client = client.recorded(sink.recorder(&site.proxmox.node));
-    let vms: Vec<Workload<'_>> = names::workloads(site, fabric, wanted).into_iter().take(MOST).collect();
+    let wants = |w: &Workload<'_>| wanted.check != Check::Egress || w.vm.status != "running";
+    let vms: Vec<Workload<'_>> = names::workloads(site, fabric, wanted).into_iter().filter(wants).take(MOST).collect();
     for wave in vms.chunks(WAVE) {
         join_all(wave.iter().map(|w| one(&client, w.vm, wanted.check))).await;
     }
-    if wanted.check != Check::Dns {
+    if !matches!(wanted.check, Check::Dns | Check::Egress) {
         learnt(&client, fabric, &vms).await;
     }
 }

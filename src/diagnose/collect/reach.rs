@@ -12,6 +12,8 @@ use crate::backends::exit_node::frame::Code;
 use crate::backends::exit_node::helper::LookupRequest;
 use crate::backends::exit_node::model::{Lookup, Reading};
 use crate::backends::exit_node::{Client, PathProbe, Ran, What};
+use crate::diagnose::evidence::{Api, Evidence};
+use crate::diagnose::facts::Facts;
 use crate::diagnose::facts::node::Flow;
 use crate::inventory::feed::Clients;
 use crate::site::Site;
@@ -93,6 +95,15 @@ pub async fn reach(site: &Arc<Site>, clients: &Clients, target: &Target, sink: &
         }
     });
     join_all(tried).await
+}
+
+/// Why nothing could be tried, where Proxmox VE did not tell the tenant's subnet: who it was and its words.
+#[must_use]
+pub fn untold(evidence: &Evidence) -> Option<String> {
+    let facts = Facts::of(evidence);
+    let lists = ["cluster/sdn/zones", "cluster/sdn/vnets", "cluster/sdn/vnets/*/subnets", "access/permissions"];
+    let why = lists.into_iter().find_map(|path| facts.calls.why(Api::Proxmox, path))?;
+    Some(format!("{} did not tell: {why}", Api::Proxmox.words()))
 }
 
 fn step(ended: Ended, text: impl AsRef<str>, command: &str) -> Step {

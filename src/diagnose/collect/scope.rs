@@ -136,9 +136,10 @@ impl Check {
         matches!(self, Self::Fabric | Self::Egress | Self::All)
     }
 
-    /// Whether machines are read one by one: names and networks of theirs are compared with what they are given.
+    /// Whether machines are read one by one: names and networks of theirs are compared with what they are given. On the path
+    /// to the internet those alone that do not run.
     pub(super) const fn guests(self) -> bool {
-        matches!(self, Self::Workload | Self::Dns | Self::Isolation | Self::Contract | Self::All)
+        matches!(self, Self::Egress | Self::Workload | Self::Dns | Self::Isolation | Self::Contract | Self::All)
     }
 
     /// Whether PowerDNS is asked.

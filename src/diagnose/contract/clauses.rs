@@ -240,7 +240,12 @@ pub static CLAUSES: &[Clause] = &[
         "A machine's name, MAC, address and gateway follow from its VMID: ordinal k has `.(10+k)`, 40 to a tenant.",
         &["workload-off-plan"],
     ),
-    judged("W2", Platform, "A tenant's machines run.", &["workload-stopped", "workload-down"]),
+    judged(
+        "W2",
+        Platform,
+        "A tenant's machines that are to start with their node run.",
+        &["workload-stopped", "workload-down"],
+    ),
     and(
         judged(
             "W3",

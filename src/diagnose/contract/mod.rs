@@ -4,16 +4,21 @@
 //! said; what only a workload or another place can show is *not run here*, with the command, whatever else passed.
 
 mod clauses;
+mod words;
 
 use std::fmt::Write as _;
 
 use serde::Serialize;
 
 use super::Report;
+use super::collect::{Check, Wanted};
 use super::facts::Facts;
 use super::finding::{Finding, Key, Severity, Subject, Unknown};
+use super::rules::leaves_open;
 use super::scope::{Scope, Whose};
-use crate::site::names::TenantName;
+use crate::backends::proxmox::endpoints::ZONES;
+use crate::diagnose::evidence::Api;
+use words::Words;
 
 pub use clauses::CLAUSES;
 
@@ -59,7 +64,8 @@ pub struct Clause {
     pub by: Party,
     /// What is owed, one sentence.
     pub says: &'static str,
-    /// Rules whose findings break it; empty = it cannot be judged from outside.
+    /// Rules whose findings break it, or leave it open where they say what was not read or tried
+    /// ([`leaves_open`](super::rules::leaves_open)); empty = it cannot be judged from outside.
     pub rules: &'static [&'static str],
     /// What those rules do not see.
     pub elsewhere: Option<Elsewhere>,
@@ -171,6 +177,67 @@ pub fn tenants(facts: &Facts) -> Vec<String> {
     zones.map(|zone| zone.zone.clone()).collect()
 }
 
+/// The clauses of whom a check was asked about, where it judges any: every tenant's without one. Where nobody can say which
+/// tenants there are, every clause once, as unknown: none of them is silently left out.
+#[must_use]
+pub fn asked(report: &Report, facts: &Facts, wanted: &Wanted) -> Option<Vec<Judged>> {
+    if !matches!(wanted.check, Check::Contract | Check::All) {
+        return None;
+    }
+    let Some(tenant) = &wanted.tenant else {
+        let tenants = tenants(facts);
+        let unseen = unseen(facts).filter(|_| tenants.is_empty());
+        return Some(match unseen {
+            Some(why) => nobodys(report, facts, &why),
+            None => tenants.iter().flat_map(|tenant| of(report, facts, tenant)).collect(),
+        });
+    };
+    Some(of(report, facts, tenant))
+}
+
+/// Why it cannot be told which tenants there are; `None` where the list of zones was read whole.
+fn unseen(facts: &Facts) -> Option<String> {
+    let whole = || facts.access.held.as_ref().is_none_or(|held| ZONES.privilege.sees_all(held));
+    match facts.sdn.zones_in_force() {
+        Some(_) if whole() => None,
+        Some(_) => {
+            Some(format!("which tenants there are: {} shows no more than its token may see", Api::Proxmox.words()))
+        }
+        None => {
+            let why = facts.calls.why(Api::Proxmox, "cluster/sdn/zones").unwrap_or_else(|| "not read".to_owned());
+            Some(format!("which tenants there are: {}, {why}", Api::Proxmox.words()))
+        }
+    }
+}
+
+/// Stands for the tenants where it cannot be told who they are.
+const ALL: &str = "every tenant";
+
+/// Every clause once, for tenants that could not be read: what was found may be anybody's.
+fn nobodys(report: &Report, facts: &Facts, why: &str) -> Vec<Judged> {
+    let words = Words::of(facts, "");
+    let state = |clause: &Clause| {
+        if clause.rules.is_empty() {
+            return State::NotRun;
+        }
+        let loud = report.findings.iter().filter(|f| clause.rules.contains(&f.id) && f.severity > Severity::Info);
+        let missing = std::iter::once(why.to_owned()).chain(loud.map(|f| format!("whose this is: {}", f.title)));
+        State::Unknown { missing: missing.collect() }
+    };
+    CLAUSES.iter().map(|clause| judged(clause, ALL, state(clause), &words)).collect()
+}
+
+fn judged(clause: &Clause, tenant: &str, state: State, words: &Words<'_>) -> Judged {
+    Judged {
+        tenant: crate::text::clean(tenant).into_owned(),
+        clause: clause.id,
+        by: clause.by,
+        says: clause.says,
+        state,
+        not_run: clause.elsewhere.as_ref().filter(|e| !words.has_run(e)).map(|e| words.command(e)),
+    }
+}
+
 /// How many of `judged` came to `state`, whatever it holds.
 #[must_use]
 pub fn count(judged: &[Judged], state: &State) -> usize {
@@ -182,20 +249,12 @@ pub fn count(judged: &[Judged], state: &State) -> usize {
 pub fn of(report: &Report, facts: &Facts, tenant: &str) -> Vec<Judged> {
     let words = Words::of(facts, tenant);
     let scope = Scope::of(report, tenant);
-    CLAUSES
-        .iter()
-        .map(|clause| Judged {
-            tenant: crate::text::clean(tenant).into_owned(),
-            clause: clause.id,
-            by: clause.by,
-            says: clause.says,
-            state: state(clause, report, &scope, &words).unless_given_up(facts),
-            not_run: clause.elsewhere.as_ref().filter(|e| !words.has_run(e)).map(|e| words.command(e)),
-        })
-        .collect()
+    let unseen = unseen(facts);
+    let state = |clause| state(clause, report, (&scope, &words), unseen.as_deref()).unless_given_up(facts);
+    CLAUSES.iter().map(|clause| judged(clause, tenant, state(clause), &words)).collect()
 }
 
-fn state(clause: &Clause, report: &Report, scope: &Scope<'_>, words: &Words<'_>) -> State {
+fn state(clause: &Clause, report: &Report, (scope, words): (&Scope<'_>, &Words<'_>), unseen: Option<&str>) -> State {
     if clause.rules.is_empty() {
         return State::NotRun;
     }
@@ -211,16 +270,17 @@ fn state(clause: &Clause, report: &Report, scope: &Scope<'_>, words: &Words<'_>)
     };
     let found: Vec<(&Finding, Whose)> =
         report.findings.iter().filter(loud).map(|f| (f, whose(&f.subject, Some(f)))).collect();
-    let broken: Vec<Key> = found
-        .iter()
-        .filter(|(_, whose)| matches!(whose, Whose::Ours | Whose::Shared))
-        .map(|(finding, _)| finding.key())
-        .collect();
+    let ours =
+        found.iter().filter(|(_, whose)| matches!(whose, Whose::Ours | Whose::Shared)).map(|(finding, _)| *finding);
+    // What says that something was not read, or not tried, is no proof against anybody.
+    let (open, proven): (Vec<&Finding>, Vec<&Finding>) = ours.partition(|finding| leaves_open(finding.id));
+    let broken: Vec<Key> = proven.into_iter().map(Finding::key).collect();
     if !broken.is_empty() {
         return State::Broken { by: broken };
     }
     let about = |u: &&Unknown| u.ids.iter().any(|id| speaks(id)) && !words.is_others(&u.missing);
     let mut missing: Vec<String> = report.unknown.iter().filter(about).map(|u| u.missing.clone()).collect();
+    missing.extend(open.into_iter().map(left_open));
     let unclear = found.iter().filter(|(_, whose)| *whose == Whose::Unclear);
     missing.extend(unclear.map(|(finding, _)| format!("whose this is: {}", finding.title)));
     let looked = report.passed.iter().filter(|passed| speaks(passed.id));
@@ -232,101 +292,18 @@ fn state(clause: &Clause, report: &Report, scope: &Scope<'_>, words: &Words<'_>)
         return State::NotRun;
     }
     if missing.is_empty() {
-        missing.push("nothing that was read speaks of it".to_owned());
+        missing.push(unseen.unwrap_or("nothing that was read speaks of it").to_owned());
     }
     State::Unknown { missing }
 }
 
-/// A tenant's names and numbers, as far as the evidence has them.
-struct Words<'f> {
-    facts: &'f Facts,
-    tenant: &'f str,
-    index: Option<crate::site::numbering::TenantIndex>,
-}
-
-impl<'f> Words<'f> {
-    fn of(facts: &'f Facts, tenant: &'f str) -> Self {
-        let zone = facts.sdn.zones_in_force().and_then(|zones| zones.value.iter().find(|zone| zone.zone == tenant));
-        let plan = facts.site.as_ref().map(|site| &site.value.numbering);
-        let index = zone.and_then(|zone| zone.vrf_vni).zip(plan).and_then(|(vni, plan)| plan.index_of_vrf_vni(vni));
-        Self { facts, tenant, index }
-    }
-
-    /// Whose something is whose name is a number of the plan: a machine by its VMID or its address, a reverse zone.
-    fn owner(&self, subject: &Subject) -> Option<Whose> {
-        let plan = &self.facts.site.as_ref()?.value.numbering;
-        let index = match subject.kind {
-            "workload" => match subject.name.parse::<std::net::Ipv4Addr>() {
-                Ok(address) => plan.index_of_address(address),
-                Err(_) => plan.index_of_vmid(subject.name.parse().ok()?).map(|(index, _)| index),
-            },
-            "name" => plan.index_of_reverse_zone(reverse(&subject.name)?),
-            _ => None,
-        }?;
-        Some(if Some(index) == self.index { Whose::Ours } else { Whose::Theirs })
-    }
-
-    /// Whom a finding reaches that names networks: a rule of the perimeter.
-    fn reached(&self, finding: &Finding) -> Option<Whose> {
-        let subnet = self.facts.site.as_ref()?.value.numbering.subnet(self.index?);
-        let nets: Vec<ipnet::Ipv4Net> = finding.affects.iter().filter_map(|who| who.parse().ok()).collect();
-        let meets = |net: &ipnet::Ipv4Net| net.contains(&subnet) || subnet.contains(net);
-        (!nets.is_empty()).then(|| if nets.iter().any(meets) { Whose::Ours } else { Whose::Theirs })
-    }
-
-    /// Whether a missing input names another tenant's zone and nothing of this one.
-    fn is_others(&self, missing: &str) -> bool {
-        let words = || missing.split([' ', ',']);
-        let named = |word: &str| {
-            let subject = Subject::new("name", word);
-            self.owner(&subject).or_else(|| {
-                let domain = &self.facts.site.as_ref()?.value.domain;
-                let head = word.strip_suffix(domain.as_str())?.strip_suffix('.')?;
-                Some(if head.rsplit('.').next() == Some(self.tenant) { Whose::Ours } else { Whose::Theirs })
-            })
-        };
-        let all: Vec<Whose> = words().filter_map(named).collect();
-        !all.is_empty() && all.iter().all(|whose| *whose == Whose::Theirs)
-    }
-
-    /// Whether the evidence is of a check that has run it: with the tenants' keys.
-    fn has_run(&self, elsewhere: &Elsewhere) -> bool {
-        let tried = self.facts.keys.as_ref().is_some_and(|tried| tried.not_run.is_none());
-        tried && elsewhere.command.ends_with(" --keys")
-    }
-
-    /// The first workload's address of another tenant.
-    fn other(&self) -> Option<String> {
-        let plan = &self.facts.site.as_ref()?.value.numbering;
-        let zones = self.facts.sdn.zones_in_force()?;
-        let mut indexes = zones.iter().filter_map(|zone| plan.index_of_vrf_vni(zone.vrf_vni?));
-        let other = indexes.find(|index| Some(*index) != self.index)?;
-        plan.workload_address(other, 0).map(|address| address.to_string())
-    }
-
-    fn command(&self, elsewhere: &Elsewhere) -> Command {
-        let site = self.facts.site.as_ref().map(|site| &site.value);
-        let plan = site.map(|site| &site.numbering).zip(self.index);
-        // A name that is no tenant's stays out of a shell.
-        let tenant = self.tenant.parse::<TenantName>().ok();
-        let mut command = elsewhere.command.to_owned();
-        let mut put = |word: &str, value: Option<String>| {
-            if let Some(value) = value {
-                command = command.replace(word, &value);
-            }
-        };
-        put("TENANT", tenant.map(|tenant| tenant.to_string()));
-        put("DOMAIN", site.map(|site| site.domain.clone()));
-        put("GATEWAY", plan.map(|(plan, index)| plan.gateway(index).to_string()));
-        put("OTHER", self.other());
-        Command { place: elsewhere.place, command: crate::text::clean(&command).into_owned(), expect: elsewhere.expect }
-    }
-}
-
-/// The reverse zone in which a name is: its last five labels.
-fn reverse(name: &str) -> Option<&str> {
-    let start = name.rmatch_indices('.').nth(4).map_or(0, |(at, _)| at + 1);
-    name.get(start..).filter(|zone| zone.ends_with(".in-addr.arpa"))
+/// What `finding` leaves open, and where it is said.
+fn left_open(finding: &Finding) -> String {
+    let what = match finding.not_tested.as_slice() {
+        [] => finding.title.trim_end_matches('.').to_owned(),
+        many => many.join("; "),
+    };
+    format!("{what} ({} of {})", finding.id, finding.subject.name)
 }
 
 /// The table of clauses in Markdown, part by part: `docs/tenant-contract.md` is made of it.
@@ -342,9 +319,12 @@ pub fn markdown() -> String {
         );
         for clause in CLAUSES.iter().filter(|clause| clause.id.starts_with(part.letter)) {
             let mut how = Vec::new();
-            if !clause.rules.is_empty() {
-                let ids: Vec<String> = clause.rules.iter().map(|id| format!("`{id}`")).collect();
-                how.push(format!("broken by {}", ids.join(", ")));
+            let (open, breaking): (Vec<&str>, Vec<&str>) = clause.rules.iter().partition(|id| leaves_open(id));
+            for (word, ids) in [("broken by", breaking), ("left unknown by", open)] {
+                let ids: Vec<String> = ids.iter().map(|id| format!("`{id}`")).collect();
+                if !ids.is_empty() {
+                    how.push(format!("{word} {}", ids.join(", ")));
+                }
             }
             if let Some(elsewhere) = &clause.elsewhere {
                 let command = elsewhere.command.replace('|', "\\|");

@@ -161,6 +161,53 @@ fn what_breaks_it_is_the_tenants_own_or_everybodys() {
 }
 
 #[test]
+fn what_was_not_read_or_not_tried_breaks_nothing() {
+    let mut dead = report();
+    dead.passed = ["frr-down", "inter-tenant-leak"].map(|id| passed(id, "zone", "tdemo")).to_vec();
+    dead.findings = vec![
+        finding("exit-node-unreachable", Severity::Fault, Subject::new("node", "hv"), &["tdemo"]),
+        finding("hairpin-leak", Severity::Warning, Subject::new("node", "hv"), &["tdemo"]),
+    ];
+    dead.findings[1].not_tested.push("whether the perimeter drops it".to_owned());
+    let said = |report: &Report, id: &str, what: &str| match state(report, "tdemo", id) {
+        State::Unknown { missing } => missing.iter().any(|one| one.contains(what)),
+        other => panic!("{id}: {other:?}"),
+    };
+    assert!(said(&dead, "E1", "exit-node-unreachable of hv"));
+    assert!(said(&dead, "I1", "whether the perimeter drops it"));
+    // What is proven beside it breaks it all the same.
+    dead.findings.push(finding("frr-down", Severity::Fault, Subject::new("node", "hv"), &["tdemo"]));
+    assert!(matches!(state(&dead, "tdemo", "E1"), State::Broken { by } if by.len() == 1));
+    for id in CLAUSES.iter().flat_map(|clause| clause.rules) {
+        assert!(
+            rules::rule(id).is_some_and(|rule| rule.layer != Layer::Access),
+            "{id}: what cannot be asked breaks nothing"
+        );
+    }
+}
+
+#[test]
+fn where_nobody_says_who_the_tenants_are_no_clause_is_left_out() {
+    use crate::diagnose::evidence::{Ended, Evidence, Http, Item, Kind};
+    let http = Http::parse("GET /api2/json/cluster/sdn/zones?running=1", Ended { status: 0, reason: "refused".into() });
+    let kind = Kind::Http(http.unwrap());
+    let (file, from, at, took) = ("zones".to_owned(), "hv".to_owned(), None, None);
+    let item = Item { file, from, kind, at, took, empty: false, body: String::new(), stderr: String::new() };
+    let facts = Facts::of(&Evidence { items: vec![item], ..Evidence::default() });
+    for wanted in
+        [Wanted::of(Check::Contract, None), Wanted::of(Check::All, None), Wanted::of(Check::Contract, Some("eds"))]
+    {
+        let judged = asked(&report(), &facts, &wanted).unwrap();
+        assert_eq!(judged.len(), CLAUSES.len());
+        for one in judged.iter().filter(|one| one.state != State::NotRun) {
+            let State::Unknown { missing } = &one.state else { panic!("{}: {:?}", one.clause, one.state) };
+            assert!(missing.iter().any(|what| what.contains("Proxmox VE, ")), "{}: {missing:?}", one.clause);
+        }
+    }
+    assert_eq!(asked(&report(), &facts, &Wanted::of(Check::Fabric, None)), None);
+}
+
+#[test]
 fn a_missing_input_leaves_a_clause_unknown_unless_it_is_another_tenants() {
     let mut half = report();
     half.passed = vec![passed("tsig-foreign", "name", "tdemo.site.example"), passed("tsig-foreign", "zone", "tdemo")];
@@ -186,5 +233,7 @@ fn commands_hold_the_tenants_own_names_and_numbers() {
     let of = |id: &str| all.iter().find(|one| one.clause == id).and_then(|one| one.not_run.clone()).unwrap().command;
     assert!(of("E1").starts_with("ping -c 3 10.20.130.1 "), "{}", of("E1"));
     assert!(of("K2").contains("zone eds.site.example") && of("K2").ends_with("-k eds.key"), "{}", of("K2"));
+    let place = |id: &str| all.iter().find(|one| one.clause == id).and_then(|one| one.not_run.clone()).unwrap().place;
+    assert!(place("P1").contains("[bootstrap]"), "this site has no source of check-ins: {}", place("P1"));
     assert_eq!(tenants(&facts()), ["tdemo", "eds"], "a zone outside the band is nobody's");
 }

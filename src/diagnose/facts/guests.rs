@@ -22,6 +22,8 @@ pub struct Config {
     pub name: Option<String>,
     /// The agent option is on; absent means off.
     pub agent: bool,
+    /// It is to start with its node, and so is to run; absent means not.
+    pub onboot: bool,
     /// Addresses of `nameserver`.
     pub nameservers: Vec<String>,
     /// Bridges of its network devices.
@@ -86,6 +88,7 @@ fn config(item: &Item, facts: &mut Facts) -> Taken {
         Config {
             name: text(&row, "name"),
             agent: agent.split(',').any(|part| matches!(part.trim_start_matches("enabled="), "1" | "on" | "yes")),
+            onboot: truth(&row, "onboot").unwrap_or(false),
             nameservers: super::sdn::list(&row, "nameserver"),
             bridges: row.iter().filter(|(k, _)| k.starts_with("net")).filter_map(|(_, v)| bridge(v)).collect(),
             macs: cards(&row).filter_map(mac).collect(),

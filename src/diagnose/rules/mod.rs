@@ -42,6 +42,24 @@ pub struct Rule {
 pub static ALL: &[&[&Rule]] =
     &[access::RULES, fabric::RULES, workload::RULES, egress::RULES, isolation::RULES, perimeter::RULES, dns::RULES];
 
+/// Rules outside access whose finding says that nothing could be looked at.
+const BLIND: [&str; 1] = ["exit-node-unreachable"];
+
+/// Rules whose finding says that of two barriers one is gone, and that the other was not tried.
+const HALF: [&str; 1] = ["hairpin-leak"];
+
+/// Whether a finding of the rule called `id` says that something was not read: what hangs on it is unknown, not broken.
+#[must_use]
+pub fn is_blind(id: &str) -> bool {
+    BLIND.contains(&id)
+}
+
+/// Whether a finding of the rule called `id` leaves open what it comes to: it breaks no promise, and none is kept.
+#[must_use]
+pub fn leaves_open(id: &str) -> bool {
+    is_blind(id) || HALF.contains(&id)
+}
+
 /// Every rule.
 pub fn all() -> impl Iterator<Item = &'static Rule> {
     ALL.iter().copied().flatten().copied()

@@ -99,16 +99,21 @@ pub enum FaultError {
     },
 }
 
+/// How much two words have to be alike for one to be meant by the other.
+const NEAR: f64 = 0.8;
+
 impl FaultError {
     /// What the operator can do about it.
     #[must_use]
     pub fn help(&self) -> String {
         match self {
             Self::Unknown { id } => {
+                let all = "`lab fault list` names them all";
                 let near = specs()
-                    .map(|spec| spec.id)
-                    .max_by(|a, b| strsim::jaro_winkler(a, id).total_cmp(&strsim::jaro_winkler(b, id)));
-                format!("did you mean {:?}? `lab fault list` names them all", near.unwrap_or_default())
+                    .map(|spec| (strsim::jaro_winkler(spec.id, id), spec.id))
+                    .filter(|(likeness, _)| *likeness >= NEAR)
+                    .max_by(|(a, _), (b, _)| a.total_cmp(b));
+                near.map_or_else(|| all.to_owned(), |(_, near)| format!("did you mean {near:?}? {all}"))
             }
             Self::Target { what, .. } => format!("name a {what} of the lab's site"),
             Self::NoTarget { id } => format!("write {id} alone"),
@@ -225,6 +230,13 @@ fn first_tenant(world: &World) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_fault_that_is_not_known_is_answered_by_one_like_it_or_by_the_list() {
+        let help = |id: &str| Fault::parse(id).unwrap_err().help();
+        assert!(help("snat-mising").contains("did you mean \"snat-missing\"?"), "{}", help("snat-mising"));
+        assert_eq!(help("nosuch"), "`lab fault list` names them all", "nothing is like it");
+    }
 
     #[test]
     fn faults_are_read_as_they_are_written() {

@@ -31,7 +31,8 @@ impl CommandTransport {
     }
 
     pub(super) fn destination(&self) -> &str {
-        self.prefix.first().map_or("", String::as_str)
+        let program = self.prefix.first().map_or("", String::as_str);
+        program.rsplit('/').next().unwrap_or(program)
     }
 
     pub(in crate::backends::exit_node) async fn run(

@@ -1,10 +1,13 @@
 //! The login on an exit node is let in, and may not read all of it.
 
+use std::collections::BTreeSet;
+
 use super::super::egress::zones_of_exit;
 use super::super::{Out, Rule};
 use crate::backends::exit_node::model::NEEDS_ROOT;
 use crate::diagnose::facts::Facts;
 use crate::diagnose::finding::{Layer, Severity, Subject};
+use crate::text::some_of;
 
 /// The rule.
 pub static RULE: Rule = Rule {
@@ -25,7 +28,9 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
         if refused.is_empty() {
             continue;
         }
-        let title = format!("The login on {name} is not root there: {} of its parts were not read.", refused.len());
+        let parts: BTreeSet<&str> = refused.iter().map(|unread| unread.what.as_str()).collect();
+        let which = some_of(&parts.into_iter().collect::<Vec<_>>());
+        let title = format!("The login on {name} is not root there: not read were {which}.");
         let mut finding = out
             .finding(Subject::new("node", name), title)
             .affects(zones_of_exit(facts, name))

@@ -15,6 +15,7 @@ mod probe_without_trust;
 mod request_without_body;
 mod source_unreachable;
 mod ticket_expired;
+mod token_ends_soon;
 mod token_expired;
 mod token_unknown;
 mod token_without_rights;
@@ -42,6 +43,7 @@ pub(super) static RULES: &[&Rule] = &[
     &ticket_expired::RULE,
     &token_expired::RULE,
     &token_unknown::RULE,
+    &token_ends_soon::RULE,
     &endpoint_renamed::RULE,
     &privilege_missing::RULE,
     &exit_rights_missing::RULE,

@@ -1,13 +1,15 @@
 //! A node that the cluster cannot reach.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use super::super::egress::zones_of_exit;
 use super::super::{Out, Rule};
 use crate::backends::proxmox::Error;
 use crate::diagnose::evidence::Api;
 use crate::diagnose::facts::Facts;
 use crate::diagnose::facts::calls::Call;
 use crate::diagnose::finding::{Layer, Severity, Subject};
+use crate::diagnose::scope::tenant_of;
 
 /// The rule.
 pub static RULE: Rule = Rule {
@@ -76,27 +78,53 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
     }
 }
 
+/// Most guests that are named one by one.
+const FEW: usize = 4;
+
+/// Names of `node`'s guests, and whom its silence reaches: the tenants of those guests and of its exit, and guests that are
+/// no tenant's, those one by one where they are few.
+fn reached(facts: &Facts, node: &str) -> (Vec<String>, BTreeSet<String>) {
+    let listed = facts.cluster.guests.iter().flat_map(|all| all.value.iter()).filter(|guest| guest.node == node);
+    let (mut names, mut whom, mut others) = (Vec::new(), BTreeSet::new(), Vec::new());
+    for guest in listed {
+        let vmid = guest.vmid.to_string();
+        let name = guest.name.clone().unwrap_or_else(|| vmid.clone());
+        match tenant_of(facts, &Subject::new("workload", &vmid)) {
+            Some(tenant) => drop(whom.insert(tenant.to_owned())),
+            None => others.push(name.clone()),
+        }
+        names.push(name);
+    }
+    whom.extend(zones_of_exit(facts, node).into_iter().map(str::to_owned));
+    if names.len() <= FEW {
+        whom.extend(names.iter().cloned());
+    } else if others.len() <= FEW {
+        whom.extend(others);
+    } else {
+        whom.insert(format!("{} guests of no tenant", others.len()));
+    }
+    (names, whom)
+}
+
 fn one(facts: &Facts, node: &str, calls: &[&Call], out: &mut Out<'_>) {
     let members = facts.cluster.members();
     let state = members.as_ref().and_then(|all| all.iter().find(|m| m.node == node)).and_then(|m| m.online);
     let listed = facts.cluster.guests.as_ref();
-    let guests: Vec<String> = listed
-        .into_iter()
-        .flat_map(|all| all.value.iter())
-        .filter(|guest| guest.node == node)
-        .map(|guest| guest.name.clone().unwrap_or_else(|| guest.vmid.to_string()))
-        .collect();
+    let (guests, whom) = reached(facts, node);
     let title = match state {
         Some(true) => format!("Node {node} is online in the cluster and did not answer."),
         _ => format!("Node {node} is unreachable; what runs on it is unknown, not stopped."),
     };
-    let mut finding =
-        out.finding(Subject::new("node", node), title).fact("node.reachable", node, "no").affects(&guests);
+    let mut finding = out.finding(Subject::new("node", node), title).fact("node.reachable", node, "no").affects(whom);
     if state == Some(true) {
         finding.severity = Severity::Warning;
     }
-    for guest in &guests {
-        finding = finding.fact("workload.state", guest, "unknown");
+    if guests.len() > FEW {
+        finding = finding.fact("workload.state", format!("{} guests on {node}", guests.len()), "unknown");
+    } else {
+        for guest in &guests {
+            finding = finding.fact("workload.state", guest, "unknown");
+        }
     }
     if let Some(listed) = listed {
         finding = finding.from(listed);

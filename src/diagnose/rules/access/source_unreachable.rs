@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::super::egress::dead_router;
 use super::super::{Out, Rule};
 use super::{no_answer, source};
 use crate::backends::http::TlsFault;
@@ -16,7 +17,8 @@ pub static RULE: Rule = Rule {
     layer: Layer::Access,
     severity: Severity::Fault,
     says: "A back end answers none of the requests. Everything it alone could tell is unknown, and rows keep their age; \
-           this one line stands for all of it.",
+           this one line stands for all of it. It stops no packet: where what the back end does is gone as well, that is the \
+           fault, and this comes with it.",
     reads: "requests to one back end that all ended without an answer",
     unlike: &[
         ("pin-mismatch", "something answers with another certificate than the pinned one"),
@@ -24,7 +26,7 @@ pub static RULE: Rule = Rule {
         ("credentials-rejected", "it answers and says no"),
         ("node-unreachable", "the cluster answers and cannot reach one of its nodes"),
     ],
-    explains: &["resolver-down", "auth-down"],
+    explains: &[],
     judge,
 };
 
@@ -83,6 +85,7 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
             .finding(source(api), title)
             .fact("source.answers", api.words(), format!("0 of {}", calls.len()))
             .affects(&at)
+            .caused_by(dead_router(facts).filter(|_| api == Api::Opnsense))
             .next("check-source", 0, todo);
         // A host is called by the address of its name server, which may answer all the same.
         let answers = |host: &str| facts.dns.replies.iter().any(|r| !r.silent && r.server == host);
@@ -92,7 +95,6 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
         }
         let why = calls.iter().find_map(|call| no_answer(call)).filter(|why| !why.is_empty()).map(str::to_owned);
         out.unknown(format!("everything that {} tells", api.words()), why);
-        finding.affects.dedup();
         out.found(finding);
     }
 }

@@ -50,11 +50,13 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
         _ => None,
     });
     let reach: Vec<&str> = empty.iter().map(|call| call.http.path.as_str()).chain(denied).collect();
+    // Evidence of a live check names no token: the site file does.
+    let which = match (token, &facts.site) {
+        (None, Some(_)) => "The API token of [proxmox] in the site file".to_owned(),
+        _ => format!("Token {name}"),
+    };
     let mut finding = out
-        .finding(
-            subject,
-            format!("Token {name} has no permissions of its own: what it lists is what it may see, nothing."),
-        )
+        .finding(subject, format!("{which} has no permissions of its own: what it lists is what it may see, nothing."))
         .fact("token.permissions", name, "none")
         .affects(&reach)
         .from(permissions)

@@ -21,7 +21,7 @@ pub static RULE: Rule = Rule {
         ("zone-missing", "the server answers and refuses one zone"),
         ("dnssec-bogus", "the server answers"),
     ],
-    explains: &[],
+    explains: &["source-unreachable"],
     judge,
 };
 

@@ -56,8 +56,10 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
         };
         let rows: Vec<_> = rows_for(facts, name).collect();
         if rows.iter().any(|row| !row.enabled || row.kind != "forward") {
-            // It is off or over TLS, which other rules look at.
-            out.unknown(format!("why the resolver believes {parent} about {name} although it has a row"), None);
+            // It is off or over TLS, which other rules say: then it is no question why. One beside it in force leaves one.
+            if rows.iter().any(|row| row.enabled && row.kind == "forward") {
+                out.unknown(format!("why the resolver believes {parent} about {name} although it has a row"), None);
+            }
             continue;
         }
         // Another rule says what a row in force means.

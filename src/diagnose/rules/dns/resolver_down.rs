@@ -1,11 +1,12 @@
 //! The resolver does not answer.
 
-use super::super::access::dead;
+use super::super::egress::dead_router;
 use super::super::{Out, Rule};
 use super::resolvers;
 use crate::diagnose::evidence::Api;
 use crate::diagnose::facts::Facts;
 use crate::diagnose::finding::{Finding, Layer, Severity, Subject};
+use crate::text::some_of;
 
 /// The rule.
 pub static RULE: Rule = Rule {
@@ -18,7 +19,8 @@ pub static RULE: Rule = Rule {
     unlike: &[
         ("auth-down", "only names of some zones are silent, or end in SERVFAIL"),
         ("resolver-refuses-network", "it answers, and refuses the asker"),
-        ("source-unreachable", "the router does not answer at all: this is a consequence"),
+        ("source-unreachable", "the router's API is silent, which takes nobody's names away"),
+        ("gateway-unreachable", "the router answers nobody at all: this is a consequence"),
     ],
     explains: &[],
     judge,
@@ -29,9 +31,17 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
         match service.as_str() {
             "running" => out.pass(Subject::new("source", "resolver")),
             word => {
+                let at = resolvers(facts);
+                let place = some_of(&at.iter().map(String::as_str).collect::<Vec<_>>());
+                let which = if at.is_empty() { "the router".to_owned() } else { place };
                 let finding = out
-                    .finding(Subject::new("source", "resolver"), format!("The resolver's service is {word}."))
+                    .finding(
+                        Subject::new("source", "resolver"),
+                        format!("The resolver's service on {which} is {word}."),
+                    )
                     .fact("service.state", "resolver", word)
+                    .affects(&at)
+                    .affects(tenants(facts))
                     .from(service);
                 out.found(complete(after_change(finding, facts)));
             }
@@ -47,18 +57,22 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
             out.pass(Subject::new("server", &server));
             continue;
         }
-        // A router that answers nothing has no resolver either.
-        let cause = dead(facts).contains_key(&Api::Opnsense);
-        let cause = cause.then(|| ("source-unreachable", Subject::new("source", Api::Opnsense.words())));
         let mut finding = out
             .finding(Subject::new("server", &server), format!("The resolver {server} does not answer."))
             .fact("server.answers", &server, format!("0 of {}", asked.len()))
-            .caused_by(cause);
+            // A router that answers nothing has no resolver either.
+            .caused_by(dead_router(facts));
         for reply in asked {
             finding = finding.affects([reply.name.as_str()]).resting_on(&reply.file);
         }
         out.found(complete(finding));
     }
+}
+
+/// Tenants, whose workloads are given the router's resolver.
+fn tenants(facts: &Facts) -> Vec<&str> {
+    let zones = facts.sdn.zones_in_force().into_iter().flat_map(|zones| zones.iter());
+    zones.filter(|zone| zone.kind == "evpn").map(|zone| zone.zone.as_str()).collect()
 }
 
 /// Every reconfigure stops and starts the service: one that came before may be why.

@@ -2,13 +2,13 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 
-use super::super::access::{dead, source};
+use super::super::access::dead;
 use super::super::exits::{Exit, exits};
 use super::super::{Out, Rule};
 use super::uplink_down;
 use crate::diagnose::evidence::Api;
 use crate::diagnose::facts::Facts;
-use crate::diagnose::finding::{Layer, Severity};
+use crate::diagnose::finding::{Key, Layer, Severity};
 
 /// The rule.
 pub static RULE: Rule = Rule {
@@ -22,6 +22,7 @@ pub static RULE: Rule = Rule {
         ("uplink-down", "the link itself has no carrier"),
         ("vrf-default-wrong-gateway", "the default points at another address"),
         ("perimeter-drop", "the gateway answers, and what is beyond it does not"),
+        ("source-unreachable", "the router's API is silent, which stops no packet: with this it is a consequence"),
     ],
     explains: &["perimeter-drop"],
     judge,
@@ -33,6 +34,22 @@ fn answered(exit: &Exit<'_>, gateway: Ipv4Addr) -> Option<bool> {
     let pings = pings.map(|p| p.received > 0);
     let arpings = exit.node.arpings.iter().filter(|a| a.1 == IpAddr::V4(gateway)).map(|a| a.2);
     pings.chain(arpings).reduce(|a, b| a || b)
+}
+
+fn silent(states: &[String]) -> bool {
+    states.iter().any(|state| state == "FAILED" || state == "INCOMPLETE")
+}
+
+/// The outage of a router that answers neither its API nor, over a link with a carrier, on the transit segment.
+pub(in super::super) fn dead_router(facts: &Facts) -> Option<Key> {
+    let gone = |exit: &Exit<'_>| {
+        let site = exit.site?;
+        let at = (site.transit_interface.clone(), IpAddr::V4(site.transit_gateway));
+        let last = exit.node.neighbours.get(&at)?.last()?;
+        let silent = silent(&last.value) && answered(exit, site.transit_gateway) != Some(true);
+        (silent && uplink_down::is_down(exit) == Some(false)).then(|| (RULE.id, exit.subject()))
+    };
+    dead(facts).contains_key(&Api::Opnsense).then(|| exits(facts).iter().find_map(gone))?
 }
 
 fn judge(facts: &Facts, out: &mut Out<'_>) {
@@ -48,19 +65,14 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
             }
             continue;
         };
-        let silent = |states: &Vec<String>| states.iter().any(|s| s == "FAILED" || s == "INCOMPLETE");
         // Tenants' traffic keeps the entry of a gateway that answers alive; one that is asked for the first time at this
         // very moment is told by a probe that is answered.
         match (silent(&last.value), probed) {
             (false, _) | (_, Some(true)) => out.pass(exit.subject()),
             (true, _) => {
                 let title = format!("The transit gateway {gateway} does not answer {} on {transit}.", exit.name);
-                // A router that answers nobody is one cause; without a carrier that is another rule's to say.
-                let dead = uplink_down::is_down(&exit) == Some(false) && dead(facts).contains_key(&Api::Opnsense);
-                let cause = dead.then(|| ("source-unreachable", source(Api::Opnsense)));
                 let mut finding = out
                     .finding(exit.subject(), title)
-                    .caused_by(cause)
                     .fact("neighbour", exit.at(gateway), last.join(" "))
                     .affects(exit.zones())
                     .from(last)

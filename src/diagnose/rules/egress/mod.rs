@@ -41,6 +41,7 @@ mod workload_down;
 
 use std::collections::BTreeSet;
 
+pub(super) use gateway_unreachable::dead_router;
 pub(super) use workload_down::asked_in_vain;
 
 use super::Rule;

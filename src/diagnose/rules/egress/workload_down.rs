@@ -15,7 +15,8 @@ pub static RULE: Rule = Rule {
     layer: Layer::Workload,
     severity: Severity::Fault,
     says: "Nobody answers for a workload's address on its VNet, asked from the node itself. Whatever else is wrong, it starts \
-           there. Without such a question the node's own last try tells, of guests that Proxmox VE lists.",
+           there. Without such a question the node's own last try tells, of guests that Proxmox VE lists: a *warning*, since \
+           that is past. Of a guest that is stopped on purpose nothing is said.",
     reads: "address probes on VNets, pings of workloads from their VRF, neighbours, guests as the cluster lists them, the \
             site file",
     unlike: &[
@@ -89,7 +90,7 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
                 out.unknown(format!("whether workloads of {} answer on {}", tenant.zone, exit.name), Some(why));
             }
             for (dev, ip) in failed(&exit, tenant) {
-                if looked.contains_key(&ip) || guest(facts, ip).is_none() {
+                if looked.contains_key(&ip) || guest(facts, ip).is_none_or(|guest| on_purpose(facts, guest)) {
                     continue;
                 }
                 let mut finding =
@@ -111,6 +112,12 @@ fn failed<'t>(exit: &'t Exit<'_>, tenant: &'t Tenant<'_>) -> Vec<(&'t str, Ipv4A
         _ => None,
     };
     exit.node.neighbours.iter().filter_map(of).collect()
+}
+
+/// Whether `guest` is stopped and not to start with its node.
+fn on_purpose(facts: &Facts, guest: &Listed) -> bool {
+    let config = facts.guests.config.get(&guest.vmid.to_string());
+    guest.status == "stopped" && config.is_some_and(|config| !config.onboot)
 }
 
 /// Whether something asked for `vmid`'s address on its VNet, in vain.

@@ -55,7 +55,7 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
 fn missing_proof(facts: &Facts, out: &mut Out<'_>) {
     let applied = facts.pve.tasks.iter().any(|task| task.kind == "reloadnetworkall")
         || facts.sdn.writes.iter().any(|write| write.method == "PUT" && write.path == "cluster/sdn");
-    if applied && facts.sdn.content.is_empty() {
+    if applied && facts.sdn.content.is_empty() && !facts.nobody() {
         out.unknown("what nodes made of the apply (content of their zones)", facts.pve.why("nodes/"));
     }
 }

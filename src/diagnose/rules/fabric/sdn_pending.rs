@@ -71,10 +71,16 @@ fn finding(facts: &Facts, waits: &[&Sourced<Pending>], out: &Out<'_>) -> Finding
     let foreign: Vec<_> = waits.iter().filter(|one| origin(facts, one).starts_with("not")).collect();
     let name = |one: &Pending| format!("{} {}", one.kind, one.id);
     let title = match foreign.first() {
-        Some(one) => {
-            format!("An apply would also publish a change of {} that is not known to be this session's.", name(one))
+        Some(one) if foreign.len() == 1 => {
+            format!("A change of {} waits, and nothing says who made it: the next apply puts it in force.", name(one))
         }
-        None => format!("{} object(s) of SDN wait to be applied.", waits.len()),
+        Some(one) => format!(
+            "Changes of {} and {} more wait, and nothing says who made them: the next apply puts them in force.",
+            name(one),
+            foreign.len().saturating_sub(1)
+        ),
+        None if waits.len() == 1 => "An object of SDN waits to be applied.".to_owned(),
+        None => format!("{} objects of SDN wait to be applied.", waits.len()),
     };
     let mut finding = out.finding(Subject::new("source", "sdn"), title);
     let mut zones = BTreeSet::new();
@@ -92,7 +98,8 @@ fn finding(facts: &Facts, waits: &[&Sourced<Pending>], out: &Out<'_>) -> Finding
     if let Some(refused) = &facts.sdn.lock_refused {
         finding = finding.fact("sdn.lock", "cluster", &refused.value).from(refused);
     }
-    let who: Vec<String> = foreign.iter().map(|one| one.zone.clone().unwrap_or_else(|| name(one))).collect();
+    let who: BTreeSet<String> = foreign.iter().map(|one| one.zone.clone().unwrap_or_else(|| name(one))).collect();
+    let who: Vec<String> = who.into_iter().collect();
     finding = finding.affects(zones).next("stop-and-ask", 0, "stop, and ask whose change it is");
     if who.is_empty() {
         return finding.next("look-at-dry-run", 0, "look at the dry run of each node before an apply");

@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ipnet::IpNet;
 
+use super::super::egress::zones_of_exit;
 use super::super::{Out, Rule};
+use super::tenants_share_vrf::shared;
 use crate::backends::exit_node::model::RouteKind;
 use crate::diagnose::facts::{Facts, Sourced};
 use crate::diagnose::finding::{Layer, Severity, Subject};
@@ -76,9 +78,33 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
     }
 }
 
+/// What the null routes come to: all tenants of the node, or those pairs that are apart while others are not.
+fn title(facts: &Facts, node: &str, by_zone: &BTreeMap<&str, Vec<IpNet>>) -> String {
+    let here: Vec<&str> = zones_of_exit(facts, node);
+    let apart = |from: &str, to: &str| {
+        let nulls = by_zone.get(from).map_or(&[][..], Vec::as_slice);
+        facts
+            .sdn
+            .subnets_in_force()
+            .filter(|(_, s)| s.zone == to)
+            .all(|(_, s)| nulls.iter().any(|n| n.contains(&s.cidr)))
+    };
+    let pairs: Vec<(&str, &str)> =
+        here.iter().flat_map(|from| here.iter().filter(move |to| *to != from).map(move |to| (*from, *to))).collect();
+    let open = pairs.iter().filter(|(from, to)| !apart(from, to)).count();
+    let shared = here.iter().filter(|zone| shared(facts).contains(*zone)).count();
+    let ways = format!("{} of {} ways between tenants' VRFs", pairs.len().saturating_sub(open), pairs.len());
+    match (open, shared) {
+        (0, 0) => format!("{node} keeps tenants apart on purpose: each other's subnets are null routes in their VRFs."),
+        (0, _) => {
+            format!("{node} keeps tenants' VRFs apart on purpose, by null routes; tenants within one VRF it does not.")
+        }
+        _ => format!("{node} bars {ways} on purpose, by null routes; the others stand open to it."),
+    }
+}
+
 fn of_node(facts: &Facts, node: &str, nulls: &[Null], out: &mut Out<'_>) {
-    let title = format!("{node} keeps tenants apart on purpose: each other's subnets are null routes in their VRFs.");
-    let mut finding = out.finding(Subject::new("node", node), title);
+    let mut finding = out.finding(Subject::new("node", node), "");
     let mut by_zone: BTreeMap<&str, Vec<IpNet>> = BTreeMap::new();
     let mut owners: BTreeMap<IpNet, &str> = BTreeMap::new();
     let mut nobodys: BTreeSet<IpNet> = BTreeSet::new();
@@ -113,6 +139,7 @@ fn of_node(facts: &Facts, node: &str, nulls: &[Null], out: &mut Out<'_>) {
         }
     }
     let zones: BTreeSet<&str> = by_zone.keys().copied().chain(owners.values().copied()).collect();
+    finding.title = crate::text::clean(&title(facts, node, &by_zone)).into_owned();
     let text = "connect tenants through the perimeter, by a rule and routes there; the null routes stay";
     out.found(finding.affects(zones).next("explain-sanctioned-path", 0, text));
 }

@@ -1,10 +1,11 @@
 //! VNets of several tenants are in one zone, which routes between them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::{Out, Rule};
 use crate::diagnose::facts::{Facts, Sourced};
 use crate::diagnose::finding::{Finding, Layer, Severity, Subject};
+use crate::site::names::TenantName;
 
 /// The rule.
 pub static RULE: Rule = Rule {
@@ -24,7 +25,34 @@ fn stem(vnet: &str) -> &str {
     vnet.trim_end_matches(|c: char| c.is_ascii_digit())
 }
 
+/// Whom it reaches: the zone's tenant, and those whose VNets have another stem, by that.
+fn tenants<'a>(zone: &'a str, names: &[&'a str]) -> BTreeSet<&'a str> {
+    let own = zone.parse::<TenantName>().ok();
+    let of = |name: &&'a str| {
+        let stem = stem(name);
+        if own.as_ref().is_some_and(|own| own.vnet_prefix() == stem) { zone } else { stem }
+    };
+    names.iter().map(of).chain([zone]).collect()
+}
+
+/// Zones in which there are VNets of several tenants.
+pub(super) fn shared(facts: &Facts) -> BTreeSet<&str> {
+    held(facts).0.into_keys().collect()
+}
+
 fn judge(facts: &Facts, out: &mut Out<'_>) {
+    let (shared, routed) = held(facts);
+    for (zone, names) in shared {
+        let finding = finding(zone, &names, routed.get(zone).map_or(&[][..], Vec::as_slice), out);
+        out.found(with_sources(finding, facts, zone));
+    }
+}
+
+/// VNets by zone, and what a zone's VRF is connected to.
+type Held<'f> = (BTreeMap<&'f str, Vec<&'f str>>, BTreeMap<&'f str, Vec<(&'f str, &'f str)>>);
+
+/// VNets of zones that hold several tenants', and what VRFs are connected to.
+fn held(facts: &Facts) -> Held<'_> {
     let mut vnets: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     let listed = facts.sdn.vnets_in_force();
     for vnet in listed.iter().flat_map(|list| list.iter()).filter(|vnet| !vnet.zone.is_empty()) {
@@ -40,7 +68,7 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
     for (zone, devices) in &routed {
         vnets.entry(zone).or_default().extend(devices.iter().map(|(dev, _)| *dev));
     }
-    for (zone, mut names) in vnets {
+    vnets.retain(|zone, names| {
         names.sort_unstable();
         names.dedup();
         let mut stems: Vec<&str> = names.iter().map(|name| stem(name)).collect();
@@ -49,21 +77,17 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
         let evpn = facts
             .sdn
             .zones_in_force()
-            .and_then(|zones| zones.iter().find(|z| z.zone == zone).map(|z| z.kind == "evpn"));
-        if stems.len() < 2 || evpn == Some(false) {
-            continue;
-        }
-        let finding = finding(zone, &names, routed.get(zone).map_or(&[][..], Vec::as_slice), out);
-        let finding = with_sources(finding, facts, zone);
-        out.found(finding);
-    }
+            .and_then(|zones| zones.iter().find(|z| z.zone == *zone).map(|z| z.kind == "evpn"));
+        stems.len() > 1 && evpn != Some(false)
+    });
+    (vnets, routed)
 }
 
 fn finding(zone: &str, names: &[&str], routed: &[(&str, &str)], out: &Out<'_>) -> Finding {
     let title = format!("Zone {zone} holds VNets of several tenants ({}) and routes between them.", names.join(", "));
     let mut finding = out
         .finding(Subject::new("zone", zone), title)
-        .affects(names)
+        .affects(tenants(zone, names))
         .next("zone-per-tenant", 3, "give each tenant a zone of its own")
         .next("vnet-firewall", 2, "or part them by explicit rules of the VNet firewall");
     for name in names {

@@ -1,7 +1,7 @@
 //! The guest has no agent device.
 
 use super::super::{Out, Rule};
-use super::agents;
+use super::{agents, called, reached};
 use crate::backends::proxmox::model::AgentState;
 use crate::diagnose::facts::Facts;
 use crate::diagnose::finding::{Layer, Severity, Subject};
@@ -26,9 +26,9 @@ pub static RULE: Rule = Rule {
 fn judge(facts: &Facts, out: &mut Out<'_>) {
     for (vmid, call) in agents(facts, AgentState::NotConfigured) {
         let finding = out
-            .finding(Subject::new("workload", vmid), format!("Guest {vmid} has its agent option off."))
+            .finding(Subject::new("workload", vmid), format!("Guest {} has its agent option off.", called(facts, vmid)))
             .fact("agent.option", vmid, "off")
-            .affects([vmid])
+            .affects(reached(facts, vmid))
             .resting_on(&call.file)
             .next("enable-agent", 2, format!("set agent=1 on {vmid}, then stop and start it"))
             .not_tested("whether the guest has an agent installed");

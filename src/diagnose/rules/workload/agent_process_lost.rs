@@ -1,6 +1,7 @@
 //! A command was started in the guest, and the agent has forgotten it.
 
 use super::super::{Out, Rule};
+use super::{called, reached};
 use crate::backends::proxmox::Error;
 use crate::diagnose::evidence::Api;
 use crate::diagnose::facts::Facts;
@@ -46,11 +47,14 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
         let mut finding = out
             .finding(
                 Subject::new("workload", vmid),
-                format!("The agent of {vmid} forgot process {pid}: whether its command finished is unknown."),
+                format!(
+                    "The agent of {} forgot process {pid}: whether its command finished is unknown.",
+                    called(facts, vmid)
+                ),
             )
             .fact("process.known", pid, "no")
             .fact("process.outcome", pid, "unknown")
-            .affects([vmid])
+            .affects(reached(facts, vmid))
             .resting_on(&call.file);
         match facts.guests.answering.get(vmid) {
             Some(answers) => finding = finding.fact("agent.answers", vmid, "yes").from(answers),

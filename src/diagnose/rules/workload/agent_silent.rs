@@ -1,7 +1,7 @@
 //! The agent is configured and does not answer.
 
 use super::super::{Out, Rule};
-use super::agents;
+use super::{agents, called, reached, span};
 use crate::backends::proxmox::model::AgentState;
 use crate::diagnose::evidence::Api;
 use crate::diagnose::facts::Facts;
@@ -31,20 +31,21 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
     for (vmid, call) in agents(facts, AgentState::NotRunning) {
         let power = facts.guests.power.get(vmid);
         let uptime = power.and_then(|power| power.uptime);
-        let since = uptime.map_or_else(String::new, |s| format!(" {s} s after its start"));
+        let since = uptime.map_or_else(String::new, |s| format!(", {} after its start", span(s)));
+        let who = called(facts, vmid);
         let mut finding = out
-            .finding(Subject::new("workload", vmid), format!("The agent of guest {vmid} does not answer{since}."))
+            .finding(Subject::new("workload", vmid), format!("The agent of guest {who} does not answer{since}."))
             // Proxmox VE says so only of a guest that runs with the option on.
             .fact("agent.option", vmid, "on")
             .fact("agent.answers", vmid, "no")
-            .affects([vmid])
+            .affects(reached(facts, vmid))
             .resting_on(&call.file);
         if let Some(config) = facts.guests.config.get(vmid) {
             finding = finding.from(config);
         }
         match (power, uptime) {
             (Some(power), Some(seconds)) => {
-                finding = finding.fact("workload.uptime", vmid, format!("{seconds} s")).from(power);
+                finding = finding.fact("workload.uptime", vmid, span(seconds)).from(power);
             }
             _ => out.unknown(
                 format!("how long guest {vmid} has been up"),

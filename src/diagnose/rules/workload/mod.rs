@@ -12,6 +12,8 @@ use crate::backends::proxmox::model::AgentState;
 use crate::diagnose::evidence::Api;
 use crate::diagnose::facts::Facts;
 use crate::diagnose::facts::calls::Call;
+use crate::diagnose::finding::Subject;
+use crate::diagnose::scope::tenant_of;
 
 /// Rules of this layer: first what no start helps, then those whose faults explain others.
 pub(super) static RULES: &[&Rule] = &[
@@ -21,6 +23,34 @@ pub(super) static RULES: &[&Rule] = &[
     &agent_process_lost::RULE,
     &workload_off_plan::RULE,
 ];
+
+/// A guest in words: its name and its number, as far as they were read.
+fn called(facts: &Facts, vmid: &str) -> String {
+    name(facts, vmid).map_or_else(|| vmid.to_owned(), |name| format!("{name} ({vmid})"))
+}
+
+/// Whom something of a guest reaches: itself, by its number, and its tenant. Its name would be the same guest once more.
+fn reached<'f>(facts: &'f Facts, vmid: &'f str) -> impl Iterator<Item = &'f str> {
+    std::iter::once(vmid).chain(tenant_of(facts, &Subject::new("workload", vmid)))
+}
+
+fn name<'f>(facts: &'f Facts, vmid: &str) -> Option<&'f str> {
+    let configured = facts.guests.config.get(vmid).and_then(|config| config.name.as_deref());
+    configured.or_else(|| {
+        let mut listed = facts.cluster.guests.iter().flat_map(|all| all.value.iter());
+        listed.find(|guest| guest.vmid.to_string() == vmid)?.name.as_deref()
+    })
+}
+
+/// A time in its largest whole unit: `40 s`, `3 min`, `5 h`, `9 days`.
+fn span(seconds: u64) -> String {
+    match seconds {
+        0..60 => format!("{seconds} s"),
+        60..3600 => format!("{} min", seconds / 60),
+        3600..172_800 => format!("{} h", seconds / 3600),
+        _ => format!("{} days", seconds / 86_400),
+    }
+}
 
 /// Guests whose agent could not be asked, for the reason `state`.
 fn agents(facts: &Facts, state: AgentState) -> impl Iterator<Item = (&str, &Call)> {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::super::egress::asked_in_vain;
 use super::super::{Out, Rule};
-use super::agents;
+use super::{agents, called, name, reached};
 use crate::backends::proxmox::model::AgentState;
 use crate::diagnose::facts::Facts;
 use crate::diagnose::finding::{Layer, Severity, Subject};
@@ -14,8 +14,10 @@ pub static RULE: Rule = Rule {
     id: "workload-stopped",
     layer: Layer::Workload,
     severity: Severity::Fault,
-    says: "The guest is not running, by the word of its own node. Everything that is asked of it fails for that reason.",
-    reads: "the guest's state, what Proxmox VE says to a question for its agent, neighbours on its VNet",
+    says: "The guest is not running, by the word of its own node. Everything that is asked of it fails for that reason. One \
+           that is to start with its node is to run, as all that the platform builds; one that is not (`onboot` off) may be \
+           stopped on purpose, which is an *info* as long as nothing is asked of it.",
+    reads: "the guest's state and its configuration, what Proxmox VE says to a question for its agent, neighbours on its VNet",
     unlike: &[
         ("node-unreachable", "its node does not answer: the state is unknown, not stopped"),
         ("agent-silent", "it runs, and only the agent does not answer"),
@@ -37,18 +39,33 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
         }
     }
     for (vmid, files) in stopped {
-        let name = facts.guests.config.get(vmid).and_then(|c| c.name.clone());
         let asked = agents(facts, AgentState::VmStopped).any(|(id, _)| id == vmid);
+        let config = facts.guests.config.get(vmid);
+        let who = called(facts, vmid);
+        let title = match config.map(|config| config.onboot) {
+            Some(true) => format!("Guest {who} is stopped, and is to start with its node."),
+            Some(false) if !asked => format!("Guest {who} is stopped, and is not to start with its node."),
+            _ => format!("Guest {who} is stopped."),
+        };
         let mut finding = out
-            .finding(Subject::new("workload", vmid), format!("Guest {vmid} is stopped."))
+            .finding(Subject::new("workload", vmid), title)
             .fact("workload.state", vmid, "stopped")
-            .affects([vmid])
-            .affects(name)
+            .affects(reached(facts, vmid))
+            .affects(name(facts, vmid))
             .next("start-workload", 1, format!("start guest {vmid}"));
-        // That alone may be meant; it is a fault where something was asked of the guest.
-        if !asked {
-            let wanted = asked_in_vain(facts, vmid);
-            finding.severity = if wanted { Severity::Warning } else { Severity::Info };
+        if let Some(config) = config {
+            finding = finding.fact("workload.onboot", vmid, if config.onboot { "on" } else { "off" }).from(config);
+        }
+        match config.map(|config| config.onboot) {
+            // Something was asked of it, or it is to run.
+            _ if asked => {}
+            Some(true) => {}
+            Some(false) => finding.severity = Severity::Info,
+            None => {
+                let wanted = asked_in_vain(facts, vmid);
+                finding.severity = if wanted { Severity::Warning } else { Severity::Info };
+                finding = finding.not_tested("whether it is to run: its configuration was not read");
+            }
         }
         for file in files {
             finding = finding.resting_on(file);
