@@ -11,6 +11,8 @@
 
 mod powerdns_common;
 
+#[path = "powerdns_write/lists.rs"]
+mod lists;
 #[path = "powerdns_write/order.rs"]
 mod order;
 #[path = "powerdns_write/update.rs"]

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use deevnet_console::backends::dns::{Changes, UpdateError, UpdateKey, update};
 use deevnet_console::backends::powerdns::order::{
-    NewZone, Owner, binding, creation, handover, removal, rotation_begins, rotation_ends,
+    Held, NewZone, Owner, binding, creation, handover, removal, rotation_begins, rotation_ends,
 };
 use deevnet_console::backends::powerdns::{Client, Done, Name, Write, ZoneListing};
 use deevnet_console::site::secret::Secret;
@@ -21,7 +21,7 @@ use super::{Pdns, ZONE, apex, dns_name, host, make_zone, permit, zone};
 
 const REVERSE: &str = "129.20.10.in-addr.arpa";
 /// What PowerDNS has when nobody says otherwise.
-const GLOBAL: &str = "allow-dnsupdate-from=127.0.0.0/8,::1";
+pub const GLOBAL: &str = "allow-dnsupdate-from=127.0.0.0/8,::1";
 
 fn owner(key: &str) -> Owner {
     Owner { key: dns_name(key), networks: vec!["127.0.0.0/8".parse().unwrap()], account: key.to_owned() }
@@ -75,12 +75,7 @@ impl Prober {
 /// The code that an unsigned update of `zone` is answered with; `None` where the server, which may be at work on that very
 /// zone, ends the connection instead. What it had let in would be in the zone afterwards.
 async fn unsigned(at: SocketAddr, zone: &str) -> Option<u16> {
-    let mut message = Message::new(4711, MessageType::Query, OpCode::Update);
-    let name = |text: String| text.parse::<hickory_proto::rr::Name>().unwrap();
-    message.add_query(Query::query(name(format!("{zone}.")), RecordType::SOA));
-    let owner = name(format!("intruder.{zone}."));
-    message.authorities.push(Record::from_rdata(owner, 60, RData::A(std::net::Ipv4Addr::new(10, 9, 8, 7).into())));
-    let bytes = message.to_vec().unwrap();
+    let bytes = unsigned_update(zone);
     let length = u16::try_from(bytes.len()).unwrap().to_be_bytes();
     let mut stream = TcpStream::connect(at).await.ok()?;
     stream.write_all(&[length.as_slice(), &bytes].concat()).await.ok()?;
@@ -89,17 +84,41 @@ async fn unsigned(at: SocketAddr, zone: &str) -> Option<u16> {
     Some(u16::from(Message::from_vec(&answer).unwrap().metadata.response_code))
 }
 
+/// An update of `zone` that nobody has signed.
+pub fn unsigned_update(zone: &str) -> Vec<u8> {
+    let mut message = Message::new(4711, MessageType::Query, OpCode::Update);
+    let name = |text: String| text.parse::<hickory_proto::rr::Name>().unwrap();
+    message.add_query(Query::query(name(format!("{zone}.")), RecordType::SOA));
+    let owner = name(format!("intruder.{zone}."));
+    message.authorities.push(Record::from_rdata(owner, 60, RData::A(std::net::Ipv4Addr::new(10, 9, 8, 7).into())));
+    message.to_vec().unwrap()
+}
+
+/// Makes one change.
+pub async fn carried_out(pdns: &Client, write: &Write) -> Done {
+    pdns.perform(&permit(), write).await.unwrap_or_else(|e| panic!("{write}: {e}"))
+}
+
 /// Makes `writes` one after the other, each long enough that the prober has tried all zones after it; the key that is made.
 async fn carry_out(pdns: &Client, prober: &Prober, writes: &[Write]) -> Option<Secret> {
     let mut secret = None;
     for write in writes {
-        let done = pdns.perform(&permit(), write).await.unwrap_or_else(|e| panic!("{write}: {e}"));
-        if let Done::Key(made) = done {
+        if let Done::Key(made) = carried_out(pdns, write).await {
             secret = Some(made.key.secret);
         }
         prober.tried(4).await;
     }
     secret
+}
+
+/// All zones of the server.
+async fn all(pdns: &Client) -> Vec<Held> {
+    let mut all = Vec::new();
+    for head in pdns.zones(ZoneListing::Lean).await.unwrap() {
+        let metadata = pdns.metadata(&head.name).await.unwrap();
+        all.push(Held::new(&head, metadata));
+    }
+    all
 }
 
 fn key(name: &str, secret: &Secret) -> UpdateKey {
@@ -133,7 +152,10 @@ async fn no_unsigned_update_passes_while_zones_are_made() {
         assert_eq!(held.rrsets.len(), 2, "the apex and nothing else: {held:?}");
         let metadata = pdns.metadata(&Name::new(name)).await.unwrap();
         assert_eq!(metadata.takes_unsigned_updates(&settings), Some(false));
-        assert!(binding(&owner("tdemo"), &metadata).is_empty(), "a second run has nothing to do");
+        assert!(
+            binding(&owner("tdemo"), &Held::new(&held.head, metadata)).is_empty(),
+            "a second run has nothing to do"
+        );
     }
     adds(&server, &key("tdemo", &secret), &format!("app.{ZONE}"), 10).await.unwrap();
 
@@ -154,13 +176,7 @@ async fn keys_rotate_and_zones_change_hands() {
     let prober = Prober::start(at, &[ZONE, REVERSE]);
     let writes = creation(&owner("tdemo"), &[new(ZONE), new(REVERSE)], None);
     let first = carry_out(&pdns, &prober, &writes).await.unwrap();
-    let all = || async {
-        let mut all = Vec::new();
-        for head in pdns.zones(ZoneListing::Lean).await.unwrap() {
-            all.push(pdns.metadata(&head.name).await.unwrap());
-        }
-        all
-    };
+    let all = || all(&pdns);
     let (old, next) = (dns_name("tdemo"), dns_name("tdemo-2"));
     let begins = rotation_begins(&old, &next, None, &all().await);
     let second = carry_out(&pdns, &prober, &begins).await.unwrap();

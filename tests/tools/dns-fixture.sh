@@ -153,15 +153,30 @@ wait_for() { # pidfile-less wait: command, pid, log, seconds
   done
 }
 
+api_answers() { # addr port: whatever it says; a server that does not admit us ends the connection
+  local rc=0
+  curl -s -m 2 -o /dev/null "http://$1:$2/api/v1/servers" || rc=$?
+  [[ $rc == 0 || $rc == 52 || $rc == 56 ]]
+}
+
+dns_answers() { # addr port: a question for the root's SOA over TCP has an answer, whatever it says
+  local answer
+  exec 9<>"/dev/tcp/$1/$2" || return 1
+  printf '\0\021\022\064\0\0\0\1\0\0\0\0\0\0\0\0\6\0\1' >&9
+  answer=$(timeout 2 head -c 4 <&9 | od -An -tx1 | tr -d ' \n')
+  exec 9>&- 9<&-
+  [[ $answer == *1234 ]]
+}
+
 start_pdns() { # dir addr port apiport
   mkdir -p "$1/run"
   [[ -f $1/pdns.sqlite3 ]] || new_db "$1/pdns.sqlite3"
   write_pdns_conf "$@"
   setsid "$PDNS_BIN" --config-dir="$1" >>"$1/pdns.log" 2>&1 </dev/null &
   echo $! >"$1/pdns.pid"
-  wait_for "exec 9<>/dev/tcp/$2/$4 && exec 9>&-" "$(cat "$1/pdns.pid")" "$1/pdns.log" 10
-  # the API listener opens last in practice; the DNS side must be there too
-  wait_for "exec 9<>/dev/tcp/$2/$3 && exec 9>&-" "$(cat "$1/pdns.pid")" "$1/pdns.log" 10
+  # A port that takes a connection says little: another socket of the server before, the queue of a thread that is not there.
+  wait_for "api_answers '$2' '$4'" "$(cat "$1/pdns.pid")" "$1/pdns.log" 20
+  wait_for "dns_answers '$2' '$3'" "$(cat "$1/pdns.pid")" "$1/pdns.log" 20
 }
 
 has() { [[ " $FLAGS " == *" $1 "* ]]; }
@@ -244,10 +259,13 @@ start_unbound() {
   wait_for "exec 9<>/dev/tcp/$RESOLVER_ADDR/$RESOLVER_PORT && exec 9>&-" "$(cat "$DIR/unbound/unbound.pid")" "$DIR/unbound/stderr.log" 10
 }
 
-alive() { # a zombie nobody has reaped yet is as good as gone
-  local st
+alive() { # a zombie nobody has reaped yet is as good as gone, once its other threads are: they keep its sockets
+  local st threads
   st=$(cut -d')' -f2- "/proc/$1/stat" 2>/dev/null) || return 1
-  [[ -n $st && $st != " Z"* ]]
+  [[ -n $st ]] || return 1
+  [[ $st == " Z"* ]] || return 0
+  threads=("/proc/$1/task/"*)
+  ((${#threads[@]} > 1))
 }
 
 ours() { # only a process whose command line names our directory is ours

@@ -6,7 +6,7 @@ use std::fmt;
 use ipnet::IpNet;
 use serde_json::{Value, json};
 
-use super::model::{Comment, Content, Record, RrSet, Zone};
+use super::model::{Comment, Content, Record, RrSet, Zone, ZoneKind};
 use super::name::Name;
 use crate::backends::dns::{DnsName, LONGEST_TTL, RecordData, RecordSet};
 use crate::site::secret::Secret;
@@ -303,6 +303,44 @@ pub const UPDATE_KEYS: &str = "TSIG-ALLOW-DNSUPDATE";
 /// Kind of the networks that updates may come from.
 pub const UPDATE_NETWORKS: &str = "ALLOW-DNSUPDATE-FROM";
 
+/// The kinds of a zone that takes updates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum LiveKind {
+    /// Replicated by other means than DNS, or not at all.
+    Native,
+    /// Notifies secondaries.
+    Primary,
+}
+
+impl LiveKind {
+    /// The kind of a zone that takes updates; `None` for a copy, and for kinds that are not known here.
+    #[must_use]
+    pub const fn of(kind: &ZoneKind) -> Option<Self> {
+        match kind {
+            ZoneKind::Native => Some(Self::Native),
+            ZoneKind::Primary => Some(Self::Primary),
+            ZoneKind::Secondary | ZoneKind::Other(_) => None,
+        }
+    }
+
+    /// As every version takes it.
+    const fn sent(self) -> &'static str {
+        match self {
+            Self::Native => "Native",
+            Self::Primary => "Master",
+        }
+    }
+
+    /// Word.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Native => "native",
+            Self::Primary => "primary",
+        }
+    }
+}
+
 /// One request that changes something.
 #[derive(Debug, Clone)]
 pub enum Write {
@@ -327,6 +365,10 @@ pub enum Write {
     DeleteZone(Name),
     /// Its kind, and how changes over the API move its serial: one up.
     MakeNative(Name),
+    /// A zone that is there becomes a copy of nobody: it answers as before, and takes no update (measured).
+    Close(Name),
+    /// The kind that it had before it was closed.
+    Reopen(Name, LiveKind),
     /// Metadata, in place of what there is of this kind.
     PutMetadata(Name, Metadata),
     /// Metadata of this kind goes.
@@ -373,6 +415,8 @@ impl Write {
             Self::CreateClosed { zone, account } => json!({"name": zone.absolute(), "kind": "Slave", "masters": [],
                 "nameservers": [], "soa_edit_api": "INCREASE", "account": account}),
             Self::MakeNative(_) => json!({"kind": "Native", "soa_edit_api": "INCREASE"}),
+            Self::Close(_) => json!({"kind": "Slave", "masters": []}),
+            Self::Reopen(_, kind) => json!({"kind": kind.sent()}),
             Self::PutMetadata(_, metadata) => json!({"metadata": metadata.values()}),
             Self::Patch(_, changes) => json!({"rrsets": changes.iter().map(Change::json).collect::<Vec<_>>()}),
             _ => return None,
@@ -389,6 +433,8 @@ impl fmt::Display for Write {
             Self::CreateClosed { zone, .. } => write!(f, "make zone {zone}, closed to updates"),
             Self::DeleteZone(zone) => write!(f, "delete zone {zone}"),
             Self::MakeNative(zone) => write!(f, "make zone {zone} native"),
+            Self::Close(zone) => write!(f, "close zone {zone} to updates"),
+            Self::Reopen(zone, kind) => write!(f, "open zone {zone} again, {}", kind.word()),
             Self::PutMetadata(zone, metadata) => {
                 write!(f, "{zone}: set {} to {}", metadata.kind(), metadata.values().join(", "))
             }

@@ -32,7 +32,7 @@ mod wire;
 mod write;
 
 pub use change::{
-    Apex, BadChange, Change, LARGEST_BODY, Metadata, NOBODY, UPDATE_KEYS, UPDATE_NETWORKS, Write, emptying,
+    Apex, BadChange, Change, LARGEST_BODY, LiveKind, Metadata, NOBODY, UPDATE_KEYS, UPDATE_NETWORKS, Write, emptying,
 };
 pub use client::{Client, RequestCounts, ZoneListing};
 pub use error::Error;

@@ -3,12 +3,14 @@
 //! A list of keys that is empty, or not there yet, lets every address of the lists of networks write without a key; and the
 //! server's own list adds to the zone's and holds loopback by default (facts/dns.md §0.3, §5). So a new zone begins as a
 //! copy of nobody, which takes no update at all, and becomes native only once its keys are listed; and who may send updates
-//! comes last. Each function says the whole order as data: a plan shows it, repeats what is not done, and resumes.
+//! comes last. PowerDNS replaces a list by deleting it and writing it anew, on POST as on PUT, and an update that comes in
+//! between passes unsigned (measured): a list is therefore replaced while its zone is a copy of nobody, which goes on
+//! answering queries. Each function says the whole order as data: a plan shows it, repeats what is not done, and resumes.
 
 use ipnet::IpNet;
 
-use super::change::{Apex, Metadata, NOBODY, UPDATE_NETWORKS, Write, emptying};
-use super::model::{Zone, ZoneMetadata};
+use super::change::{Apex, LiveKind, Metadata, NOBODY, UPDATE_NETWORKS, Write, emptying};
+use super::model::{Zone, ZoneHead, ZoneKind, ZoneMetadata};
 use super::name::Name;
 use crate::backends::dns::DnsName;
 use crate::site::secret::Secret;
@@ -58,50 +60,92 @@ pub fn completion(owner: &Owner, new: &NewZone) -> Vec<Write> {
     ]
 }
 
-/// A zone that is there and of the right tenant: keys first, as it may be open, then networks. Only what differs.
+/// A zone that is there: its metadata, and its kind, which it is to have again after a list was replaced.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Held {
+    /// Metadata.
+    pub metadata: ZoneMetadata,
+    /// Kind.
+    pub kind: ZoneKind,
+}
+
+impl Held {
+    /// Of a zone as it was read.
+    #[must_use]
+    pub fn new(head: &ZoneHead, metadata: ZoneMetadata) -> Self {
+        Self { metadata, kind: head.kind.clone() }
+    }
+
+    const fn zone(&self) -> &Name {
+        &self.metadata.zone
+    }
+}
+
+/// A zone that is there and of the right tenant: keys first, as it may be open, then networks. Only what differs. One that
+/// was left closed is opened, and is native.
 #[must_use]
-pub fn binding(owner: &Owner, held: &ZoneMetadata) -> Vec<Write> {
+pub fn binding(owner: &Owner, held: &Held) -> Vec<Write> {
+    let zone = held.zone();
     let mut writes = Vec::new();
-    if held.update_keys() != [Name::new(owner.key.as_str())] {
-        writes.push(keys(&held.zone, vec![owner.key.clone()]));
+    if held.metadata.update_keys() != [Name::new(owner.key.as_str())] {
+        writes.extend(relisting(held, vec![owner.key.clone()], Vec::new()));
     }
-    if held.values("SOA-EDIT-DNSUPDATE") != ["INCREASE"] {
-        writes.push(Write::PutMetadata(held.zone.clone(), Metadata::UpdateSerial));
+    if held.metadata.values("SOA-EDIT-DNSUPDATE") != ["INCREASE"] {
+        writes.push(Write::PutMetadata(zone.clone(), Metadata::UpdateSerial));
     }
-    writes.extend(networks_if_other(owner, held));
+    if held.kind == ZoneKind::Secondary {
+        writes.push(Write::MakeNative(zone.clone()));
+    }
+    writes.extend(networks_if_other(owner, &held.metadata));
     writes
 }
 
 /// A zone of another tenant, which goes to `owner` empty: closed to everybody, emptied, and only then bound to its key. The
 /// emptying is missing where `zone` has nothing but its apex.
 #[must_use]
-pub fn handover(owner: &Owner, zone: &Zone, held: &ZoneMetadata) -> Vec<Write> {
+pub fn handover(owner: &Owner, zone: &Zone, metadata: &ZoneMetadata) -> Vec<Write> {
     let name = &zone.head.name;
-    let mut writes: Vec<Write> = nobody().map(|nobody| keys(name, vec![nobody])).into_iter().collect();
     let gone = emptying(zone);
+    let mut between: Vec<Write> = networks_if_other(owner, metadata).into_iter().collect();
     if !gone.is_empty() {
-        writes.push(Write::Patch(name.clone(), gone));
+        between.push(Write::Patch(name.clone(), gone));
     }
-    writes.extend(networks_if_other(owner, held));
-    writes.push(keys(name, vec![owner.key.clone()]));
+    let held = Held::new(&zone.head, metadata.clone());
+    let mut writes = relisting(&held, vec![owner.key.clone()], between);
+    if held.kind == ZoneKind::Secondary {
+        writes.push(Write::MakeNative(name.clone()));
+    }
+    writes
+}
+
+/// The keys of a zone, replaced while it takes no update, and what else is done meanwhile. A zone that is no live one stays
+/// what it is.
+#[must_use]
+pub fn relisting(held: &Held, list: Vec<DnsName>, meanwhile: Vec<Write>) -> Vec<Write> {
+    let zone = held.zone();
+    let live = LiveKind::of(&held.kind);
+    let mut writes: Vec<Write> = live.map(|_| Write::Close(zone.clone())).into_iter().collect();
+    writes.extend(meanwhile);
+    writes.push(keys(zone, list));
+    writes.extend(live.map(|kind| Write::Reopen(zone.clone(), kind)));
     writes
 }
 
 /// A second key beside the first in every zone that lists it; both are good from then on.
 #[must_use]
-pub fn rotation_begins(from: &DnsName, to: &DnsName, secret: Option<Secret>, all: &[ZoneMetadata]) -> Vec<Write> {
+pub fn rotation_begins(from: &DnsName, to: &DnsName, secret: Option<Secret>, all: &[Held]) -> Vec<Write> {
     let mut writes = vec![Write::CreateKey { name: to.clone(), secret }];
     for held in listing(from, all).filter(|held| !lists(held, to)) {
         let mut both = listed(held, |_| true);
         both.push(to.clone());
-        writes.push(keys(&held.zone, both));
+        writes.extend(relisting(held, both, Vec::new()));
     }
     writes
 }
 
 /// The first key out of every list, and then gone. No list becomes empty: one that would names nobody instead.
 #[must_use]
-pub fn rotation_ends(from: &DnsName, all: &[ZoneMetadata]) -> Vec<Write> {
+pub fn rotation_ends(from: &DnsName, all: &[Held]) -> Vec<Write> {
     let mut writes = unlisting(from, all);
     writes.push(Write::DeleteKey(from.clone()));
     writes
@@ -110,37 +154,41 @@ pub fn rotation_ends(from: &DnsName, all: &[ZoneMetadata]) -> Vec<Write> {
 /// Zones of a tenant and its key, gone. The key's name is taken out of every other list first: it would be left there, and
 /// the next key of that name would have those zones (facts/dns.md §4).
 #[must_use]
-pub fn removal(key: &DnsName, zones: &[Name], all: &[ZoneMetadata]) -> Vec<Write> {
-    let others: Vec<ZoneMetadata> = all.iter().filter(|held| !zones.contains(&held.zone)).cloned().collect();
+pub fn removal(key: &DnsName, zones: &[Name], all: &[Held]) -> Vec<Write> {
+    let others: Vec<Held> = all.iter().filter(|held| !zones.contains(held.zone())).cloned().collect();
     let mut writes = unlisting(key, &others);
     writes.extend(zones.iter().cloned().map(Write::DeleteZone));
     writes.push(Write::DeleteKey(key.clone()));
     writes
 }
 
-fn unlisting(key: &DnsName, all: &[ZoneMetadata]) -> Vec<Write> {
-    let without = |held: &ZoneMetadata| {
-        let mut left = listed(held, |other| *other != Name::new(key.as_str()));
-        if left.is_empty() {
-            left.extend(nobody());
-        }
-        keys(&held.zone, left)
-    };
-    listing(key, all).map(without).collect()
+/// A key out of every list that has it.
+#[must_use]
+pub fn unlisting(key: &DnsName, all: &[Held]) -> Vec<Write> {
+    listing(key, all).flat_map(|held| relisting(held, without(held, key), Vec::new())).collect()
 }
 
-fn listing<'a>(key: &DnsName, all: &'a [ZoneMetadata]) -> impl Iterator<Item = &'a ZoneMetadata> {
+/// The keys of a zone without one; nobody where none would be left.
+fn without(held: &Held, key: &DnsName) -> Vec<DnsName> {
+    let mut left = listed(held, |other| *other != Name::new(key.as_str()));
+    if left.is_empty() {
+        left.extend(nobody());
+    }
+    left
+}
+
+fn listing<'a>(key: &DnsName, all: &'a [Held]) -> impl Iterator<Item = &'a Held> {
     let key = key.clone();
     all.iter().filter(move |held| lists(held, &key))
 }
 
-fn lists(held: &ZoneMetadata, key: &DnsName) -> bool {
-    held.update_keys().contains(&Name::new(key.as_str()))
+fn lists(held: &Held, key: &DnsName) -> bool {
+    held.metadata.update_keys().contains(&Name::new(key.as_str()))
 }
 
 /// The keys of a list that are names of keys at all.
-fn listed(held: &ZoneMetadata, keep: impl Fn(&Name) -> bool) -> Vec<DnsName> {
-    held.update_keys().iter().filter(|key| keep(key)).filter_map(|key| key.as_str().parse().ok()).collect()
+fn listed(held: &Held, keep: impl Fn(&Name) -> bool) -> Vec<DnsName> {
+    held.metadata.update_keys().iter().filter(|key| keep(key)).filter_map(|key| key.as_str().parse().ok()).collect()
 }
 
 fn nobody() -> Option<DnsName> {

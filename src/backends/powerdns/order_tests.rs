@@ -18,14 +18,14 @@ fn new(zone: &str) -> NewZone {
     NewZone { zone: Name::new(zone), apex }
 }
 
-fn held(zone: &str, keys: &[&str], networks: &[&str]) -> ZoneMetadata {
+fn held(zone: &str, keys: &[&str], networks: &[&str]) -> Held {
     let owned = |values: &[&str]| values.iter().map(|v| (*v).to_owned()).collect();
     let kinds = BTreeMap::from([
         (UPDATE_KEYS.to_owned(), owned(keys)),
         (UPDATE_NETWORKS.to_owned(), owned(networks)),
         ("SOA-EDIT-DNSUPDATE".to_owned(), owned(&["INCREASE"])),
     ]);
-    ZoneMetadata { zone: Name::new(zone), kinds }
+    Held { metadata: ZoneMetadata { zone: Name::new(zone), kinds }, kind: ZoneKind::Native }
 }
 
 fn said(writes: &[Write]) -> Vec<String> {
@@ -63,7 +63,23 @@ fn a_zone_that_is_right_is_left_alone_and_an_open_one_is_closed_first() {
     let both = ["10.20.50.0/24", "10.20.99.0/24"];
     assert!(binding(&owner(), &held(FORWARD, &["TDEMO."], &both)).is_empty(), "order and spelling do not count");
     let open = said(&binding(&owner(), &held(FORWARD, &[], &["10.0.0.0/8"])));
-    assert!(open[0].ends_with("TSIG-ALLOW-DNSUPDATE to tdemo") && open[1].contains("ALLOW-DNSUPDATE-FROM"), "{open:?}");
+    assert_eq!(
+        open,
+        [
+            "close zone tdemo.mobile.example to updates",
+            "tdemo.mobile.example: set TSIG-ALLOW-DNSUPDATE to tdemo",
+            "open zone tdemo.mobile.example again, native",
+            "tdemo.mobile.example: set ALLOW-DNSUPDATE-FROM to 10.20.99.0/24, 10.20.50.0/24",
+        ]
+    );
+    let cut = Held { kind: ZoneKind::Secondary, ..held(FORWARD, &[], &both) };
+    assert_eq!(
+        said(&binding(&owner(), &cut)),
+        ["tdemo.mobile.example: set TSIG-ALLOW-DNSUPDATE to tdemo", "make zone tdemo.mobile.example native"],
+        "one that a cut run left closed"
+    );
+    let primary = Held { kind: ZoneKind::Primary, ..held(FORWARD, &["old"], &both) };
+    assert_eq!(said(&binding(&owner(), &primary))[2], "open zone tdemo.mobile.example again, primary");
     let nobody = Owner { networks: Vec::new(), ..owner() };
     let closed = said(&binding(&nobody, &held(FORWARD, &["tdemo"], &both)));
     assert_eq!(closed, ["tdemo.mobile.example: remove ALLOW-DNSUPDATE-FROM"]);
@@ -88,15 +104,16 @@ fn a_reverse_zone_goes_on_empty() {
     let mut zone = Zone { head, rrsets, bytes_replaced: false };
     let theirs = held(REVERSE, &["old"], &["10.20.99.0/24", "10.20.50.0/24"]);
     assert_eq!(
-        said(&handover(&owner(), &zone, &theirs)),
+        said(&handover(&owner(), &zone, &theirs.metadata)),
         [
-            "129.20.10.in-addr.arpa: set TSIG-ALLOW-DNSUPDATE to nobody.invalid",
+            "close zone 129.20.10.in-addr.arpa to updates",
             "129.20.10.in-addr.arpa: delete 10.129.20.10.in-addr.arpa PTR",
             "129.20.10.in-addr.arpa: set TSIG-ALLOW-DNSUPDATE to tdemo",
+            "open zone 129.20.10.in-addr.arpa again, native",
         ]
     );
     zone.rrsets.truncate(1);
-    assert_eq!(handover(&owner(), &zone, &theirs).len(), 2, "nothing to empty: no serial is moved for it");
+    assert_eq!(handover(&owner(), &zone, &theirs.metadata).len(), 3, "nothing to empty: no serial is moved for it");
 }
 
 #[test]
@@ -108,20 +125,28 @@ fn keys_overlap_and_no_list_becomes_empty() {
         said(&rotation_begins(&old, &next, None, &all)),
         [
             "make TSIG key tdemo-2",
+            "close zone tdemo.mobile.example to updates",
             "tdemo.mobile.example: set TSIG-ALLOW-DNSUPDATE to tdemo, tdemo-2",
+            "open zone tdemo.mobile.example again, native",
+            "close zone 129.20.10.in-addr.arpa to updates",
             "129.20.10.in-addr.arpa: set TSIG-ALLOW-DNSUPDATE to tdemo, ops, tdemo-2",
+            "open zone 129.20.10.in-addr.arpa again, native",
         ]
     );
     let both = [held(FORWARD, &["tdemo", "tdemo-2"], &[]), held(REVERSE, &["tdemo"], &[])];
     assert_eq!(
         said(&rotation_ends(&old, &both)),
         [
+            "close zone tdemo.mobile.example to updates",
             "tdemo.mobile.example: set TSIG-ALLOW-DNSUPDATE to tdemo-2",
+            "open zone tdemo.mobile.example again, native",
+            "close zone 129.20.10.in-addr.arpa to updates",
             "129.20.10.in-addr.arpa: set TSIG-ALLOW-DNSUPDATE to nobody.invalid",
+            "open zone 129.20.10.in-addr.arpa again, native",
             "delete TSIG key tdemo",
         ]
     );
-    assert_eq!(said(&rotation_begins(&old, &next, None, &both)).len(), 2, "what is listed is not listed twice");
+    assert_eq!(said(&rotation_begins(&old, &next, None, &both)).len(), 4, "what is listed is not listed twice");
 }
 
 #[test]
@@ -130,6 +155,12 @@ fn a_key_goes_last_and_is_left_in_no_list() {
     let all = [held(FORWARD, &["tdemo"], &[]), held("eds.example", &["eds", "tdemo"], &[])];
     assert_eq!(
         said(&removal(&key, &[Name::new(FORWARD)], &all)),
-        ["eds.example: set TSIG-ALLOW-DNSUPDATE to eds", "delete zone tdemo.mobile.example", "delete TSIG key tdemo",]
+        [
+            "close zone eds.example to updates",
+            "eds.example: set TSIG-ALLOW-DNSUPDATE to eds",
+            "open zone eds.example again, native",
+            "delete zone tdemo.mobile.example",
+            "delete TSIG key tdemo",
+        ]
     );
 }

@@ -85,7 +85,9 @@ impl Client {
                 made.map_err(|e| exists(e, "zone", zone.as_str()))
             }
             Write::DeleteZone(zone) => self.of(&endpoints::ZONE_DELETE, zone, None, write).await,
-            Write::MakeNative(zone) => self.of(&endpoints::ZONE_SET, zone, None, write).await,
+            Write::MakeNative(zone) | Write::Close(zone) | Write::Reopen(zone, _) => {
+                self.of(&endpoints::ZONE_SET, zone, None, write).await
+            }
             Write::PutMetadata(zone, metadata) => {
                 self.of(&endpoints::METADATA_SET, zone, Some(metadata.kind()), write).await
             }
