@@ -204,5 +204,10 @@ objects! {
     "The guest agent of a VM." VmAgent(super::vm::VmAgent),
     "A VM that is to be gone." VmGone(super::vm::VmGone),
     "A tenant's part of frr.conf.local on an exit node." Stanza(super::egress::Stanza),
+    "A TSIG key." TsigKey(super::names::TsigKey),
+    "A zone at PowerDNS, and who may update it." DnsZone(super::names::DnsZone),
+    "A record set." DnsRecords(super::names::DnsRecords),
+    "A forward of the perimeter's resolver." Forward(super::names::Forward),
+    "The reload of the perimeter's resolver." ResolverReload(super::names::ResolverReload),
     if test, "An object of tests." Thing(super::testing::Thing),
 }

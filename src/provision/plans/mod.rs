@@ -4,9 +4,13 @@
 //! here, before the plan is shown, and is part of it from then on.
 
 pub mod delete;
+pub mod egress;
+pub mod forward;
+pub mod names;
 pub mod network;
 pub mod onboard;
-pub mod table;
-pub mod workload;
-pub mod egress;
+pub mod record;
 pub mod sdn;
+pub mod table;
+pub mod tsig;
+pub mod workload;
