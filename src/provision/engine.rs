@@ -10,7 +10,7 @@ use tokio::sync::watch;
 use super::approve::ApprovedPlan;
 use super::fields::{Difference, Seen};
 use super::journal::{Change, Closing, Record, Who, begun};
-use super::object::{Ensure, Object, Undo};
+use super::object::{Ensure, Object};
 use super::plan::{Step, moved};
 use super::trouble::{Trouble, TroubleKind};
 use super::world::{CHANGED, Context, Listener, News, World};

@@ -71,7 +71,7 @@ pub fn cut(entry: &Entry) -> (usize, String) {
             let name = entry.plan.steps.get(*step).map(|step| step.object.ensure().name()).unwrap_or_default();
             Some((*step, format!("the console ended during {name}")))
         }
-        Record::Verified { step } | Record::Satisfied { step } => {
+        Record::Verified { step, .. } | Record::Satisfied { step } => {
             Some((step + 1, "the console ended between two steps".to_owned()))
         }
         _ => None,

@@ -41,6 +41,12 @@ impl NoteValue {
     pub fn expose(&self) -> &str {
         &self.0
     }
+
+    /// Whether the note is not true any more.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
 }
 
 impl From<&str> for NoteValue {

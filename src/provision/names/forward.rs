@@ -9,7 +9,8 @@ use crate::backends::opnsense::model::{Forward as Row, ForwardKind};
 use crate::backends::opnsense::{Client, Error, NewForward};
 use crate::backends::permit::Permit;
 use crate::provision::fields::{Difference, Fields, Seen, Wanted, fields};
-use crate::provision::object::{Danger, Doing, Ensure, Looking, Object, Place, Undo};
+use crate::provision::object::{Danger, Doing, Ensure, Looking, Place, Undo};
+use crate::provision::plan::Step;
 use crate::provision::trouble::{Trouble, TroubleKind};
 use crate::provision::world::Context;
 
@@ -159,7 +160,7 @@ impl Ensure for Forward {
         })
     }
 
-    fn riders(&self, seen: &Seen, _own: &[&Object]) -> Vec<String> {
+    fn riders(&self, seen: &Seen, _own: &[Step]) -> Vec<String> {
         let more = seen.field("more").map(|more| format!("other rows of {}, which are deleted: {more}", self.domain));
         let kind = seen.field("type").filter(|kind| *kind != "forward");
         let dot = kind.map(|_| format!("a row of {} over TLS, which is deleted", self.domain));

@@ -7,7 +7,8 @@ use crate::backends::permit::Permit;
 use crate::backends::powerdns::model::{Comment, Content, Record, RrSet, Zone};
 use crate::backends::powerdns::{Change, Error, Guarded, Name, Replaced};
 use crate::provision::fields::{Difference, Fields, Seen, fields};
-use crate::provision::object::{Danger, Doing, Ensure, Looking, Object, Place};
+use crate::provision::object::{Danger, Doing, Ensure, Looking, Place};
+use crate::provision::plan::Step;
 use crate::provision::trouble::{Trouble, TroubleKind};
 use crate::provision::world::Context;
 
@@ -205,7 +206,7 @@ impl Ensure for DnsRecords {
         })
     }
 
-    fn riders(&self, seen: &Seen, _own: &[&Object]) -> Vec<String> {
+    fn riders(&self, seen: &Seen, _own: &[Step]) -> Vec<String> {
         let there = seen.field("records").filter(|_| !self.known);
         there.map(|records| format!("{}, which is {records} now", self.name())).into_iter().collect()
     }

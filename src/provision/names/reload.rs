@@ -10,7 +10,8 @@ use crate::backends::opnsense::Client;
 use crate::backends::opnsense::model::{ForwardKind, ServiceState};
 use crate::backends::permit::Permit;
 use crate::provision::fields::{Change, Difference, Fields, Seen, Wanted};
-use crate::provision::object::{Danger, Doing, Ensure, Looking, Object, Place, Undo};
+use crate::provision::object::{Danger, Doing, Ensure, Looking, Place, Undo};
+use crate::provision::plan::Step;
 use crate::provision::trouble::{Trouble, TroubleKind};
 use crate::provision::world::Context;
 
@@ -141,7 +142,7 @@ impl Ensure for ResolverReload {
         })
     }
 
-    fn riders(&self, seen: &Seen, _own: &[&Object]) -> Vec<String> {
+    fn riders(&self, seen: &Seen, _own: &[Step]) -> Vec<String> {
         let Seen::Present(now) = seen else { return Vec::new() };
         let others = now.keys().filter_map(|field| field.strip_prefix(OTHER));
         others.map(|domain| format!("the forward of {domain}, which somebody saved and did not apply")).collect()

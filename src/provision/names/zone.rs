@@ -7,7 +7,8 @@ use crate::backends::permit::Permit;
 use crate::backends::powerdns::model::{Zone, ZoneHead, ZoneKind, ZoneMetadata};
 use crate::backends::powerdns::{Error, NOBODY, Name, emptying};
 use crate::provision::fields::{Difference, Fields, Seen, Wanted, fields};
-use crate::provision::object::{Danger, Doing, Ensure, Looking, Object, Place, Undo};
+use crate::provision::object::{Danger, Doing, Ensure, Looking, Place, Undo};
+use crate::provision::plan::Step;
 use crate::provision::trouble::{Trouble, TroubleKind};
 use crate::provision::world::Context;
 
@@ -184,7 +185,7 @@ impl Ensure for DnsZone {
         Box::pin(self.change(context, permit, todo))
     }
 
-    fn riders(&self, seen: &Seen, _own: &[&Object]) -> Vec<String> {
+    fn riders(&self, seen: &Seen, _own: &[Step]) -> Vec<String> {
         let holds = seen.field("holds").map(|holds| {
             let by = seen.field("keys").unwrap_or("nobody");
             format!("{holds} in zone {} (written by {by}), which are deleted", self.zone)

@@ -16,6 +16,7 @@ fn plan(site: &Site, title: &str, domain: &DnsName, step: Step) -> Plan {
         title: format!("{title} {name}"),
         subject: Subject { name: name.clone(), tenant: None },
         steps: vec![step, super::names::told(vec![name])],
+        reach: None,
     }
 }
 

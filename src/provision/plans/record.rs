@@ -35,7 +35,7 @@ impl Of<'_> {
     /// The plan of steps about a name.
     fn plan(&self, title: &str, name: &DnsName, steps: Vec<Step>) -> Plan {
         let subject = Subject { name: name.as_str().to_owned(), tenant: Some(self.tenant.as_str().to_owned()) };
-        Plan { site: self.site.name.clone(), title: format!("{title} {}", name.as_str()), subject, steps }
+        Plan { site: self.site.name.clone(), title: format!("{title} {}", name.as_str()), subject, steps, reach: None }
     }
 
     /// A name in the tenant's zone: a label, or the whole name.

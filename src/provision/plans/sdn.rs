@@ -153,7 +153,7 @@ fn carries(zone: &Zone, node: &str) -> bool {
 
 fn plan(world: &World, title: &str, steps: Vec<Step>) -> Plan {
     let site = world.site.name.clone();
-    Plan { title: title.to_owned(), subject: Subject { name: site.clone(), tenant: None }, site, steps }
+    Plan { title: title.to_owned(), subject: Subject { name: site.clone(), tenant: None }, site, steps, reach: None }
 }
 
 fn locked(step: Step) -> Vec<Step> {

@@ -155,5 +155,10 @@ fn resume(desk: &Desk, words: &[String]) -> Result<Draft, Trouble> {
 
 fn later(desk: &Desk, words: &[String]) -> Result<Draft, Trouble> {
     let entry = open_entry(desk, words)?;
-    Ok(Draft { plan: entry.plan.giving_back(), notes: entry.notes(), course: Course::LayDown(entry.id), left: Vec::new() })
+    Ok(Draft {
+        plan: entry.plan.giving_back(),
+        notes: entry.notes(),
+        course: Course::LayDown(entry.id),
+        left: Vec::new(),
+    })
 }

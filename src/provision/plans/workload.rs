@@ -270,6 +270,7 @@ fn plan(world: &World, wanted: &Workload, verb: &str, steps: Vec<Step>) -> Plan 
         title: format!("{verb} workload {name}"),
         subject: Subject { name, tenant: Some(wanted.tenant.as_str().to_owned()) },
         steps,
+        reach: None,
     }
 }
 

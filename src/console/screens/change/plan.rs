@@ -131,8 +131,7 @@ fn detail(canvas: &mut Canvas<'_>, preview: &Preview, at: usize, area: Rect) {
             all.extend(why.help().into_iter().flat_map(|help| folded(canvas, area, help, Role::Muted)));
         }
         Some(Ok(look)) => {
-            let own = preview.plan.objects();
-            let riders = object.riders(&look.seen, &own);
+            let riders = object.riders(&look.seen, &preview.plan.steps);
             if let Some(level) = words::step_danger(preview, at) {
                 all.push(vec![danger(level), Bit::muted(reach(level))]);
             }

@@ -136,7 +136,7 @@ fn entry(canvas: &Canvas<'_>, model: &Model, area: Rect, entry: &Entry) -> Vec<V
             Record::Note { key, value } if value.is_empty() => format!("{key}: over"),
             Record::Note { key, .. } => format!("{key}: noted"),
             Record::Applied { step } => format!("{}: answered yes", name(*step)),
-            Record::Verified { step } => format!("{}: read back, as wanted", name(*step)),
+            Record::Verified { step, .. } => format!("{}: read back, as wanted", name(*step)),
             Record::Satisfied { step } => format!("{}: nothing to do", name(*step)),
             Record::Failed { step, trouble } => format!("{}: {}", name(*step), trouble.text),
             Record::Interrupted { step } => format!("{}: stopped", name(*step)),

@@ -149,7 +149,7 @@ fn data(rtype: &str, text: &str) -> Result<RecordData, Trouble> {
         "A" => RecordData::A(text.parse().map_err(|_| bad("IPv4 address"))?),
         "AAAA" => RecordData::Aaaa(text.parse().map_err(|_| bad("IPv6 address"))?),
         "CNAME" => RecordData::Cname(name()?),
-        "TXT" => RecordData::Txt(vec![Text::new(text.as_bytes()).map_err(|_| bad("text of at most 255 bytes"))?]),
+        "TXT" => RecordData::Txt(Text::new(text.as_bytes())),
         other => {
             return Err(refused(format!("records of type {other} are not written from here"), "A, AAAA, CNAME or TXT"));
         }
