@@ -20,7 +20,7 @@ use super::{Pdns, ZONE, apex, dns_name, permit, zone};
 /// Writers at a time.
 const WRITERS: usize = 6;
 /// Lists that are replaced.
-const ROUNDS: usize = 150;
+const ROUNDS: usize = 20;
 
 /// Writers that send unsigned updates as fast as they are answered, each on a connection of its own.
 struct Crowd {

@@ -369,6 +369,8 @@ pub enum Write {
     Close(Name),
     /// The kind that it had before it was closed.
     Reopen(Name, LiveKind),
+    /// The mark of its owner.
+    SetAccount(Name, String),
     /// Metadata, in place of what there is of this kind.
     PutMetadata(Name, Metadata),
     /// Metadata of this kind goes.
@@ -417,6 +419,7 @@ impl Write {
             Self::MakeNative(_) => json!({"kind": "Native", "soa_edit_api": "INCREASE"}),
             Self::Close(_) => json!({"kind": "Slave", "masters": []}),
             Self::Reopen(_, kind) => json!({"kind": kind.sent()}),
+            Self::SetAccount(_, account) => json!({"account": account}),
             Self::PutMetadata(_, metadata) => json!({"metadata": metadata.values()}),
             Self::Patch(_, changes) => json!({"rrsets": changes.iter().map(Change::json).collect::<Vec<_>>()}),
             _ => return None,
@@ -434,6 +437,7 @@ impl fmt::Display for Write {
             Self::DeleteZone(zone) => write!(f, "delete zone {zone}"),
             Self::MakeNative(zone) => write!(f, "make zone {zone} native"),
             Self::Close(zone) => write!(f, "close zone {zone} to updates"),
+            Self::SetAccount(zone, account) => write!(f, "mark zone {zone} as {account}'s"),
             Self::Reopen(zone, kind) => write!(f, "open zone {zone} again, {}", kind.word()),
             Self::PutMetadata(zone, metadata) => {
                 write!(f, "{zone}: set {} to {}", metadata.kind(), metadata.values().join(", "))

@@ -236,6 +236,12 @@ pub struct Record {
 pub struct Content(pub(super) String);
 
 impl Content {
+    /// Content as PowerDNS takes it: names with their final dot, texts in quotes.
+    #[must_use]
+    pub fn new(text: &str) -> Self {
+        Self(text.to_owned())
+    }
+
     /// As stored. Never print this.
     #[must_use]
     pub fn raw(&self) -> &str {

@@ -5,7 +5,7 @@
 //! copy of nobody, which takes no update at all, and becomes native only once its keys are listed; and who may send updates
 //! comes last. PowerDNS replaces a list by deleting it and writing it anew, on POST as on PUT, and an update that comes in
 //! between passes unsigned (measured): a list is therefore replaced while its zone is a copy of nobody, which goes on
-//! answering queries. Each function says the whole order as data: a plan shows it, repeats what is not done, and resumes.
+//! answering queries, and opened only when an update that saw the empty list has come to its end. Each function says the whole order as data: a plan shows it, repeats what is not done, and resumes.
 
 use ipnet::IpNet;
 
@@ -169,7 +169,8 @@ pub fn unlisting(key: &DnsName, all: &[Held]) -> Vec<Write> {
 }
 
 /// The keys of a zone without one; nobody where none would be left.
-fn without(held: &Held, key: &DnsName) -> Vec<DnsName> {
+#[must_use]
+pub fn without(held: &Held, key: &DnsName) -> Vec<DnsName> {
     let mut left = listed(held, |other| *other != Name::new(key.as_str()));
     if left.is_empty() {
         left.extend(nobody());
