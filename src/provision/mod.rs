@@ -15,6 +15,7 @@ pub mod egress;
 pub mod engine;
 pub mod fields;
 pub mod journal;
+pub mod names;
 pub mod object;
 pub mod plan;
 pub mod plans;

@@ -168,5 +168,10 @@ objects! {
     "A subnet." SdnSubnet(super::sdn::SdnSubnet),
     "The apply of what waits." SdnApply(super::sdn::SdnApply),
     "The default route of a tenant's VRF on an exit node, as its kernel has it." VrfDefault(super::egress::VrfDefault),
+    "A TSIG key." TsigKey(super::names::TsigKey),
+    "A zone at PowerDNS, and who may update it." DnsZone(super::names::DnsZone),
+    "A record set." DnsRecords(super::names::DnsRecords),
+    "A forward of the perimeter's resolver." Forward(super::names::Forward),
+    "The reload of the perimeter's resolver." ResolverReload(super::names::ResolverReload),
     if test, "An object of tests." Thing(super::testing::Thing),
 }

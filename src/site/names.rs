@@ -99,6 +99,17 @@ impl FromStr for WorkloadName {
     }
 }
 
+/// Whether an update key is a tenant's: of its name, or of its name and a number after it, as rotation makes them. No name of
+/// a tenant holds a dash.
+#[must_use]
+pub fn owns_key(tenant: &str, key: &str) -> bool {
+    match key.strip_prefix(tenant) {
+        Some("") => true,
+        Some(rest) => rest.strip_prefix('-').is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit())),
+        None => false,
+    }
+}
+
 impl TenantName {
     /// The name as text.
     #[must_use]

@@ -176,8 +176,10 @@ fn upstream(world: &World, name: &str, kind: RecordType, unchecked: bool) -> Par
     let resolver = &world.perimeter.resolver;
     let Some(row) = forward(world, name) else { return filtered(world, public(resolver, name, kind)) };
     let port_53 = matches!(row.port.as_str(), "" | "53");
-    // The authoritative server speaks no TLS.
-    if !port_53 || row.kind == ForwardKind::Dot || row.server != AUTHORITATIVE || !world.names.up {
+    // The authoritative server speaks no TLS. It is the lab's own under its address of loopback too, whatever the port.
+    let own = row.server.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback());
+    let authoritative = own || (port_53 && row.server == AUTHORITATIVE);
+    if row.kind == ForwardKind::Dot || !authoritative || !world.names.up {
         return Parts::code(ResponseCode::ServFail);
     }
     if resolver.bogus.contains(&row.domain) && !unchecked {

@@ -12,6 +12,7 @@ use super::zones_of;
 use crate::backends::powerdns::model::{ZoneHead, ZoneMetadata};
 use crate::backends::powerdns::{Knowledge, Name, Part};
 use crate::inventory::Class;
+use crate::site::names::owns_key;
 
 /// Rows in tenant order, forward zone first; those of nobody last.
 pub(super) fn rows(cx: &Cx<'_>, dns: &DnsReading) -> Vec<ZoneRow> {
@@ -136,14 +137,14 @@ fn updates(
     const KEYS: &str = "TSIG-ALLOW-DNSUPDATE";
     let own = Name::new(&seed.name);
     if let Ok(keys) = &facts.keys {
-        if keys.iter().any(|key| key != own.as_str()) {
+        if keys.iter().any(|key| !owns_key(own.as_str(), key)) {
             found(Class::Fault, "foreign key", KEYS, own.as_str(), &joined(keys));
         } else if keys.is_empty() && facts.unsigned == Ok(true) {
             found(Class::Fault, "unsigned updates", KEYS, own.as_str(), "empty: updates need no signature");
         } else if keys.is_empty() {
             found(Class::Differs, "no key", KEYS, own.as_str(), "–");
         } else if let Ok(known) = &dns.keys
-            && !known.iter().any(|key| key.name == own)
+            && !known.iter().any(|key| keys.iter().any(|listed| listed == key.name.as_str()))
         {
             found(Class::Differs, "key missing", "TSIG key", own.as_str(), "absent");
         }

@@ -1,0 +1,88 @@
+//! Names: what a tenant has in PowerDNS and in the perimeter's resolver.
+//!
+//! Sources: facts/dns.md §0.3, §2–§5, facts/opnsense.md §3, §9, domain.md §4.3, §4.4.
+
+mod forward;
+mod key;
+mod records;
+mod reload;
+mod zone;
+mod zone_apply;
+
+pub use forward::Forward;
+pub(super) use forward::server_text;
+pub use key::TsigKey;
+pub use records::DnsRecords;
+pub use reload::ResolverReload;
+pub use zone::{Claim, DnsZone};
+
+use super::trouble::{Trouble, TroubleKind};
+use super::world::World;
+use crate::backends::dns::DnsName;
+use crate::backends::powerdns::order::Held;
+use crate::backends::powerdns::{Client, Error, Name, ZoneListing};
+pub use crate::site::names::owns_key;
+use crate::site::secret::Secret;
+
+/// Note: the resolver has not been told yet of what this change saved.
+const UNTOLD: &str = "resolver-untold";
+
+/// The secret of a key, fetched now by a request that no recorder hears of. It is in no plan, note or journal.
+///
+/// # Errors
+/// When PowerDNS' API is not reached from here, or has no such key.
+pub async fn secret_of(world: &World, key: &str) -> Result<Secret, Trouble> {
+    let told = world.powerdns()?.tsig_secret(&Name::new(key)).await.map_err(|e| Trouble::from(&e))?;
+    Ok(told.secret)
+}
+
+/// All zones of the server, with their lists. One that goes meanwhile is left out.
+///
+/// # Errors
+/// When any of them cannot be read.
+pub(super) async fn all_zones(client: &Client) -> Result<Vec<Held>, Trouble> {
+    let mut all = Vec::new();
+    for head in client.zones(ZoneListing::Lean).await.map_err(|e| Trouble::from(&e))? {
+        match client.metadata(&head.name).await {
+            Ok(metadata) => all.push(Held::new(&head, metadata)),
+            Err(Error::ZoneAbsent { .. }) => {}
+            Err(error) => return Err(Trouble::from(&error)),
+        }
+    }
+    Ok(all)
+}
+
+/// A name that may be sent.
+fn dns_name(text: &str) -> Result<DnsName, Trouble> {
+    text.parse().map_err(|e: crate::backends::dns::NameError| {
+        Trouble::new(TroubleKind::Refused, e.to_string()).with_help(e.help())
+    })
+}
+
+/// Words, comma between them; `None` where there are none.
+pub(super) fn listed<S: AsRef<str>>(words: impl IntoIterator<Item = S>) -> Option<String> {
+    let mut all: Vec<String> = words.into_iter().map(|word| word.as_ref().to_owned()).collect();
+    all.sort();
+    all.dedup();
+    Some(all.join(", ")).filter(|text| !text.is_empty())
+}
+
+/// The words of a list that [`listed`] made.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(',').map(str::trim).filter(|word| !word.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_of_a_tenant_are_told_from_those_of_others() {
+        for own in ["tdemo", "tdemo-2", "tdemo-10"] {
+            assert!(owns_key("tdemo", own), "{own}");
+        }
+        for other in ["tdemo2", "tdem", "eds", "tdemo-", "tdemo-x", "nobody.invalid"] {
+            assert!(!owns_key("tdemo", other), "{other}");
+        }
+    }
+}

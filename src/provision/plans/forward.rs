@@ -1,0 +1,40 @@
+//! One forward of the perimeter's resolver.
+
+use std::net::SocketAddr;
+
+use crate::backends::dns::DnsName;
+use crate::provision::fields::fields;
+use crate::provision::names::{Forward, server_text};
+use crate::provision::object::Object;
+use crate::provision::plan::{Plan, Step, Subject};
+use crate::site::Site;
+
+fn plan(site: &Site, title: &str, domain: &DnsName, step: Step) -> Plan {
+    let name = domain.as_str().to_owned();
+    Plan {
+        site: site.name.clone(),
+        title: format!("{title} {name}"),
+        subject: Subject { name: name.clone(), tenant: None },
+        steps: vec![step, super::names::told(vec![name])],
+    }
+}
+
+/// A domain forwarded to a server, and the resolver told. What others wrote of the row stays.
+#[must_use]
+pub fn set(site: &Site, domain: &DnsName, server: SocketAddr, description: &str) -> Plan {
+    let wanted = fields([
+        ("type", "forward".to_owned()),
+        ("server", server_text(server.ip(), server.port())),
+        ("enabled", "1".to_owned()),
+        ("description", description.to_owned()),
+    ]);
+    let forward = Object::Forward(Forward { domain: domain.as_str().to_owned() });
+    plan(site, "Forward", domain, Step::present(forward, wanted))
+}
+
+/// A domain forwarded no longer, and the resolver told.
+#[must_use]
+pub fn delete(site: &Site, domain: &DnsName) -> Plan {
+    let forward = Object::Forward(Forward { domain: domain.as_str().to_owned() });
+    plan(site, "Stop forwarding", domain, Step::absent(forward))
+}
