@@ -25,6 +25,8 @@ mod lint;
 mod names;
 #[path = "findings/perimeter.rs"]
 mod perimeter;
+#[path = "findings/provisioning.rs"]
+mod provisioning;
 #[path = "findings/reach.rs"]
 mod reach;
 #[path = "findings/roots.rs"]

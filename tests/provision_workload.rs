@@ -213,7 +213,7 @@ async fn a_name_or_number_of_somebody_else_is_left_alone() {
         world.guests.insert(of.vmid, guest);
     });
     // The plan that was made before does not run; a new one takes the next number.
-    let preview = bench.look(plan).await;
+    let preview = bench.look(plan.clone()).await;
     assert!(
         preview.untold().any(|(_, why)| why.text.contains("is VM orchard-db, not tdemo-web")),
         "{:?}",
@@ -224,6 +224,15 @@ async fn a_name_or_number_of_somebody_else_is_left_alone() {
     assert_eq!(numbers(&bench.world.site, &next).unwrap().vmid, of.vmid + 1);
     let spoken_for = Workload { spoken_for: vec![of.vmid + 1], ..web() };
     assert_eq!(numbers(&bench.world.site, &bench.create(&spoken_for).await).unwrap().vmid, of.vmid + 2);
+
+    // The same on another node of the cluster, and what no list shows.
+    let elsewhere = bench.world.site.proxmox.node.clone();
+    bench.edit(|world| {
+        let node = world.nodes.iter().find(|node| node.name != elsewhere).unwrap().name.clone();
+        world.guests.get_mut(&of.vmid).unwrap().node = node;
+    });
+    let preview = bench.look(plan).await;
+    assert!(preview.untold().any(|(_, why)| why.text.contains("it is orchard-db on ")), "{:?}", preview.looks);
 
     // A VM of the workload's name under a number that is not the tenant's.
     bench.edit(|world| {

@@ -48,6 +48,11 @@ static CARD: LazyLock<Regex> =
 /// Source ports of captured packets, after the address has been renamed.
 static PORT: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"(\d\.)([45]\d{4})\b").expect("a pattern"));
 
+/// A percent-encoded sign, as in keys that Proxmox stores.
+static ENCODED: LazyLock<Regex> = LazyLock::new(|| Regex::new("%[0-9A-F]{2}").expect("a pattern"));
+/// Stands for the edge of a word while names are replaced; no evidence has it.
+const EDGE: char = '\u{1}';
+
 /// Another third octet, such that prefixes down to /18 hold the same neighbours as before.
 fn octet(text: &str) -> u32 {
     text.parse::<u32>().map_or(0, |n| n ^ 64)
@@ -59,7 +64,8 @@ fn plus(n: u32) -> impl Fn(&Captures<'_>) -> String {
 
 /// `text` with other names, addresses and numbers.
 pub fn rename(text: &str) -> String {
-    let mut out = text.to_owned();
+    // What follows a percent-encoded sign begins a word.
+    let mut out = ENCODED.replace_all(text, |c: &Captures<'_>| format!("{}{EDGE}", &c[0])).into_owned();
     for (old, new) in NAMES {
         out = out.replace(old, new);
     }
@@ -72,7 +78,7 @@ pub fn rename(text: &str) -> String {
     let out = VMID.replace_all(&out, plus(1300));
     let more = |text: &str, n: u32| text.parse::<u32>().map_or_else(|_| text.to_owned(), |v| (v + n).to_string());
     let out = CARD.replace_all(&out, |c: &Captures<'_>| format!("{}{}{}", &c[1], more(&c[2], 1300), &c[3]));
-    PORT.replace_all(&out, |c: &Captures<'_>| format!("{}{}", &c[1], more(&c[2], 111))).into_owned()
+    PORT.replace_all(&out, |c: &Captures<'_>| format!("{}{}", &c[1], more(&c[2], 111))).replace(EDGE, "")
 }
 
 /// The same evidence of another site.

@@ -40,6 +40,12 @@ const NO_FAULT: &str =
 /// The same of what somebody ran elsewhere and pasted.
 const PASTED: &str = "it rests on pasted results; tests/isolation_verb.rs pastes them";
 
+/// Why an id is seen in bundles alone that is about changes: a check sends none.
+const CHANGE: &str = "it rests on a change that was sent or a task that was waited for; a check does neither";
+
+/// The same of what was planned or written down elsewhere.
+const PLANNED: &str = "it rests on a plan or a record of somebody else; a check reads none";
+
 /// The catalogue.
 pub const TABLE: &[(&str, Way)] = &[
     // Access
@@ -107,6 +113,19 @@ pub const TABLE: &[(&str, Way)] = &[
     ("workload-down", Fault(All, "workload-unplugged")),
     ("workload-off-plan", Fault(Contract, "workload-off-plan")),
     ("workload-stopped", Fault(Workload, "workload-down")),
+    ("answer-lost", Bundle(CHANGE)),
+    ("config-moved", Bundle(CHANGE)),
+    ("flag-form", Bundle(CHANGE)),
+    ("no-way-in", Bundle(PLANNED)),
+    ("seed-pending", Bundle("a check does not ask what waits for the cloud-init drive")),
+    ("sshkeys-encoding", Bundle(CHANGE)),
+    ("store-full", Bundle("a check does not ask for the room of a store")),
+    ("task-runs-on", Bundle(CHANGE)),
+    ("task-warned", Bundle(CHANGE)),
+    ("vm-lock-busy", Bundle(CHANGE)),
+    ("vmid-other-cluster", Bundle(PLANNED)),
+    ("vmid-reused", Bundle(PLANNED)),
+    ("vmid-taken", Bundle(CHANGE)),
     // Egress
     ("address-not-announced", Fault(Workload, "address-not-announced")),
     ("conntrack-collision", Bundle("no packets are captured on a node")),

@@ -138,6 +138,12 @@ impl Bench {
         vms.into_iter().filter(|vm| (2040..2080).contains(&vm.vmid)).collect()
     }
 
+    /// How many clones the cluster's tasks tell of.
+    pub async fn clones(&self) -> usize {
+        let tasks = self.client().cluster_tasks().await.unwrap();
+        tasks.iter().filter(|task| task.kind == "qmclone").count()
+    }
+
     /// Number of the VM of that name.
     pub async fn vmid(&self, name: &str) -> u32 {
         let vms = self.vms().await;

@@ -1,5 +1,6 @@
 //! Requests in the order in which they were sent, and why those that failed did. A refused read is *why it is unknown*.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -89,6 +90,14 @@ impl Call {
     #[must_use]
     pub fn words(&self) -> String {
         format!("{} {}", self.http.method, self.http.path)
+    }
+
+    /// The form that was sent, decoded once, as the server sees it.
+    #[must_use]
+    pub fn form(&self) -> BTreeMap<String, String> {
+        let sent = self.http.sent.as_deref().unwrap_or_default();
+        let pairs = sent.split('&').filter_map(|pair| pair.split_once('='));
+        pairs.map(|(key, value)| (unescaped(key, true), unescaped(value, true))).collect()
     }
 
     /// What it asks for changes something. OPNsense's searches are POST.
@@ -183,6 +192,27 @@ fn failure(http: &Http, item: &Item) -> Option<Failure> {
             Failure::Status { status, text: clean(said.unwrap_or(&http.ended.reason)).into_owned() }
         }),
     }
+}
+
+/// Percent signs taken out; in a form a `+` is a blank.
+#[must_use]
+pub fn unescaped(text: &str, form: bool) -> String {
+    let mut out = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((first, tail)) = rest.split_first() {
+        let hex = tail.get(..2).and_then(|two| std::str::from_utf8(two).ok());
+        match (first, hex.and_then(|two| u8::from_str_radix(two, 16).ok())) {
+            (b'%', Some(byte)) => {
+                out.push(byte);
+                rest = tail.get(2..).unwrap_or_default();
+                continue;
+            }
+            (b'+', _) if form => out.push(b' '),
+            (other, _) => out.push(*other),
+        }
+        rest = tail;
+    }
+    String::from_utf8_lossy(&out).into_owned()
 }
 
 /// A header of the answer, whatever the case of its name.

@@ -43,6 +43,10 @@ pub struct Listed {
     pub node: String,
     /// `running`, `stopped`, `unknown`.
     pub status: String,
+    /// Pool it is in.
+    pub pool: Option<String>,
+    /// The place that was asked.
+    pub from: String,
 }
 
 /// What was read of it.
@@ -118,6 +122,8 @@ fn resources(item: &Item, facts: &mut Facts) -> Taken {
             name: text(row, "name"),
             node: rows::need(row, "node", "a guest")?,
             status: text(row, "status").unwrap_or_else(|| "unknown".to_owned()),
+            pool: text(row, "pool").filter(|pool| !pool.is_empty()),
+            from: item.from.clone(),
         })
     };
     let all = data(item, "cluster/resources").and_then(|value| rows::objects(value, "resources"));

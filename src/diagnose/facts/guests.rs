@@ -32,6 +32,16 @@ pub struct Config {
     pub macs: Vec<String>,
     /// Address and gateway of its first network device, as cloud-init is told them.
     pub address: Option<(Ipv4Net, Option<Ipv4Addr>)>,
+    /// Keys that may log in, percent-encoded as Proxmox keeps them.
+    pub keys: Option<String>,
+    /// A password is set for the login account.
+    pub password: bool,
+    /// It has a cloud-init drive.
+    pub seeded: bool,
+    /// Its notes.
+    pub notes: Option<String>,
+    /// Tags.
+    pub tags: Option<String>,
 }
 
 /// Power state.
@@ -65,6 +75,8 @@ pub struct Guests {
     pub config: BTreeMap<String, Sourced<Config>>,
     /// Power state.
     pub power: BTreeMap<String, Sourced<Power>>,
+    /// Seconds since their start, each time they were read, in that order.
+    pub uptimes: BTreeMap<String, Vec<Sourced<u64>>>,
     /// Guests whose agent answered something.
     pub answering: BTreeMap<String, Sourced<()>>,
     /// Addresses inside, as the agent tells them.
@@ -93,6 +105,11 @@ fn config(item: &Item, facts: &mut Facts) -> Taken {
             bridges: row.iter().filter(|(k, _)| k.starts_with("net")).filter_map(|(_, v)| bridge(v)).collect(),
             macs: cards(&row).filter_map(mac).collect(),
             address: text(&row, "ipconfig0").as_deref().and_then(address),
+            keys: text(&row, "sshkeys").filter(|keys| !keys.is_empty()),
+            password: text(&row, "cipassword").is_some_and(|word| !word.is_empty()),
+            seeded: row.values().any(|value| value.as_str().is_some_and(|disk| disk.contains("cloudinit"))),
+            notes: text(&row, "description").filter(|notes| !notes.trim().is_empty()),
+            tags: text(&row, "tags").filter(|tags| !tags.is_empty()),
         }
     });
     read(config, |config| drop(facts.guests.config.insert(vmid(item), Sourced::new(config, item))))
@@ -125,7 +142,12 @@ fn status(item: &Item, facts: &mut Facts) -> Taken {
                 lock: text(&row, "lock").filter(|lock| !lock.is_empty()),
             })
         });
-    read(power, |power| drop(facts.guests.power.insert(vmid(item), Sourced::new(power, item))))
+    read(power, |power| {
+        if let Some(uptime) = power.uptime {
+            facts.guests.uptimes.entry(vmid(item)).or_default().push(Sourced::new(uptime, item));
+        }
+        facts.guests.power.insert(vmid(item), Sourced::new(power, item));
+    })
 }
 
 fn answers(item: &Item, facts: &mut Facts) -> Taken {

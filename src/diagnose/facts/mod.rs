@@ -17,6 +17,7 @@ pub mod node;
 pub mod pasted;
 pub mod perimeter;
 pub mod powerdns;
+pub mod provisioning;
 pub mod pve;
 mod rows;
 pub mod sdn;
@@ -72,7 +73,7 @@ const READERS: &[&[&[Reader]]] = &[
     &[calls::READERS, given_up::READERS],
     sdn::READERS,
     &[node::READERS, pve::READERS, site::READERS],
-    &[access::READERS, cluster::READERS, guests::READERS, clocks::READERS, trust::READERS],
+    &[access::READERS, cluster::READERS, guests::READERS, provisioning::READERS, clocks::READERS, trust::READERS],
     &[dns::READERS, powerdns::READERS, keys::READERS],
     perimeter::READERS,
     &[pasted::READERS],
@@ -100,6 +101,8 @@ pub struct Facts {
     pub cluster: cluster::Cluster,
     /// Guests and their agents.
     pub guests: guests::Guests,
+    /// What was read around making and removing guests.
+    pub provisioning: provisioning::Provisioning,
     /// Clocks.
     pub clocks: clocks::Clocks,
     /// Profiles and probes beside them.

@@ -23,6 +23,10 @@ pub struct Task {
     pub end: Option<String>,
     /// Start, Unix seconds.
     pub started: i64,
+    /// Its number.
+    pub upid: String,
+    /// It was asked for by itself, not met in a list.
+    pub asked: bool,
 }
 
 impl Task {
@@ -40,6 +44,8 @@ pub struct Log {
     pub node: String,
     /// Type of the task.
     pub kind: String,
+    /// What it was for.
+    pub id: String,
     /// Lines.
     pub lines: Vec<String>,
 }
@@ -140,7 +146,7 @@ fn upid(text: &str) -> Option<Task> {
     let node = parts.next()?.to_owned();
     let started = i64::from_str_radix(parts.nth(2)?, 16).unwrap_or(0);
     let (kind, id) = (parts.next()?.to_owned(), parts.next()?.to_owned());
-    Some(Task { node, kind, id, end: None, started })
+    Some(Task { node, kind, id, end: None, started, asked: false, upid: text.clone() })
 }
 
 fn tasks(item: &Item, facts: &mut Facts) -> Taken {
@@ -169,17 +175,17 @@ fn task(item: &Item, facts: &mut Facts) -> Taken {
         Err(taken) => return taken,
     };
     let end = value.as_object().and_then(|map| text(map, "exitstatus"));
-    facts.pve.tasks.push(Sourced::new(Task { end, ..task }, item));
+    facts.pve.tasks.push(Sourced::new(Task { end, asked: true, ..task }, item));
     Taken::Read
 }
 
 fn log(item: &Item, facts: &mut Facts) -> Taken {
     let Some(http) = get(item, "nodes/*/tasks/*/log") else { return Taken::NotMine };
-    let Some(Task { node, kind, .. }) = upid(http.segment(3)) else { return Taken::NotMine };
+    let Some(Task { node, kind, id, .. }) = upid(http.segment(3)) else { return Taken::NotMine };
     match list(item) {
         Ok(rows) => {
             let lines = rows.iter().filter_map(|row| text(row, "t")).collect();
-            facts.pve.logs.push(Sourced::new(Log { node, kind, lines }, item));
+            facts.pve.logs.push(Sourced::new(Log { node, kind, id, lines }, item));
             Taken::Read
         }
         Err(taken) => taken,

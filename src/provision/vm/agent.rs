@@ -15,7 +15,7 @@ use crate::provision::world::Context;
 const AGENT: &str = "agent";
 const ANSWERS: &str = "answers";
 /// How long a system may take to boot until its agent answers.
-const BOOT: Duration = Duration::from_mins(5);
+const BOOT: Duration = Duration::from_secs(300);
 
 /// A VM whose guest agent answers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -3,6 +3,20 @@
 mod agent_option_off;
 mod agent_process_lost;
 mod agent_silent;
+mod answer_lost;
+mod config_moved;
+mod flag_form;
+mod no_way_in;
+mod provisioning;
+mod seed_pending;
+mod sshkeys_encoding;
+mod store_full;
+mod task_runs_on;
+mod task_warned;
+mod vm_lock_busy;
+mod vmid_other_cluster;
+mod vmid_reused;
+mod vmid_taken;
 mod workload_off_plan;
 mod workload_stopped;
 
@@ -22,6 +36,19 @@ pub(super) static RULES: &[&Rule] = &[
     &agent_silent::RULE,
     &agent_process_lost::RULE,
     &workload_off_plan::RULE,
+    &vmid_reused::RULE,
+    &vmid_other_cluster::RULE,
+    &vmid_taken::RULE,
+    &answer_lost::RULE,
+    &vm_lock_busy::RULE,
+    &store_full::RULE,
+    &config_moved::RULE,
+    &flag_form::RULE,
+    &no_way_in::RULE,
+    &sshkeys_encoding::RULE,
+    &seed_pending::RULE,
+    &task_runs_on::RULE,
+    &task_warned::RULE,
 ];
 
 /// A guest in words: its name and its number, as far as they were read.
