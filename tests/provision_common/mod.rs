@@ -16,7 +16,6 @@ use deevnet_console::provision::object::Object;
 use deevnet_console::provision::plan::{Plan, Preview, Question, Step, Subject};
 use deevnet_console::provision::sdn::{SdnApply, SdnLock, SdnSubnet, SdnVnet, SdnZone};
 use deevnet_console::provision::trouble::TroubleKind;
-use deevnet_console::provision::undo::way_back;
 use deevnet_console::provision::world::{Listener, Patience, World};
 use deevnet_console::site::Site;
 use deevnet_console::site::names::TenantName;
@@ -114,7 +113,12 @@ impl Bench {
     }
 
     pub fn approved(&self, preview: Preview) -> Result<ApprovedPlan, Refusal> {
-        let consent = Consent::Flags { write: true, yes: true, confirm: None };
+        self.approved_as(preview, None)
+    }
+
+    /// The same with a name typed back.
+    pub fn approved_as(&self, preview: Preview, name: Option<&str>) -> Result<ApprovedPlan, Refusal> {
+        let consent = Consent::Flags { write: true, yes: true, confirm: name.map(str::to_owned) };
         ApprovedPlan::of(preview, &self.world.site, &consent, (self.world.clock)())
     }
 

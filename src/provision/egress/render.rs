@@ -44,7 +44,11 @@ pub fn rendered(text: &str, vrf: &str, gateway: Option<Ipv4Addr>) -> String {
             inside.iter().filter(|line| !line.trim().starts_with(DEFAULT)).map(|line| (*line).to_owned()).collect();
         block.extend(wanted.take().map(|route| format!(" {route}")));
         if block.iter().all(|line| line.trim().is_empty()) {
-            rest = if closed { rest.get(1..).unwrap_or_default() } else { rest };
+            // What is indented behind it would fall to the block before.
+            let behind = rest.iter().skip(1).find(|line| !line.trim().is_empty());
+            if closed && behind.is_none_or(|line| ends(line)) {
+                rest = rest.get(1..).unwrap_or_default();
+            }
             continue;
         }
         out.push((*line).to_owned());
