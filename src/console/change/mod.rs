@@ -8,6 +8,8 @@ pub mod form;
 pub mod journal;
 pub mod proposal;
 pub mod run;
+#[cfg(test)]
+pub(crate) mod testing;
 pub mod words;
 
 use std::sync::Arc;
@@ -263,9 +265,8 @@ pub fn quit(model: &mut Model) -> Vec<Effect> {
         _ => None,
     };
     if let Some(id) = held.filter(|_| !std::mem::replace(&mut model.changes.warned, true)) {
-        model.say(Notice::warning(format!(
-            "{id} still holds the SDN lock: nobody else can change the SDN; 3 gives it back, quit again leaves it held"
-        )));
+        model
+            .say(Notice::warning(format!("{id} still holds the SDN lock: 3 gives it back, quit again leaves it held")));
         return Vec::new();
     }
     vec![Effect::Quit]

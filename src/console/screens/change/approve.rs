@@ -12,6 +12,8 @@ use crate::console::widgets::frame::{Titles, rule};
 use crate::inventory::Class;
 use crate::provision::plan::{Preview, Reach};
 
+/// Rows of the field, its rule included.
+const FIELD: u16 = 5;
 /// From this width on what goes and what stays stand side by side.
 const WIDE: u16 = 72;
 
@@ -33,10 +35,11 @@ pub fn sentence(open: &Approve) -> Option<(Class, String)> {
     let said = open.said.clone().map(|said| (Class::Warning, said));
     said.or_else(|| match (&open.asks, open.missing()) {
         (_, Some(missing)) => Some((Class::Info, missing)),
+        (Asks::Yes, None) => Some((Class::Info, "y runs it; nothing is sent before".to_owned())),
+        (Asks::Leave, None) => Some((Class::Progress, "a change is running".to_owned())),
         (Asks::Name { last, .. }, None) => {
             Some((Class::Warning, format!("the name is complete: {} runs it", if *last { 'D' } else { 'A' })))
         }
-        _ => None,
     })
 }
 
@@ -81,8 +84,10 @@ fn name_back(canvas: &mut Canvas<'_>, preview: &Preview, (because, name, typed, 
     let right = vec![super::danger(preview.danger())];
     let titles = Titles { right, focused: true, ..Titles::new(preview.plan.title.clone()) };
     rule(canvas, Rect { height: 1, ..area }, &titles);
-    const FIELD: u16 = 5;
-    let body = Rect { y: area.y + 1, height: area.height.saturating_sub(1 + FIELD), ..area };
+    // Whatever else is cut, why the name is asked for is not.
+    let why = folded(canvas, area, &format!("The name is asked for because {because}."), Role::Warn);
+    let whole = u16::try_from(why.len()).unwrap_or(u16::MAX).min(area.height / 3);
+    let body = Rect { y: area.y + 1, height: area.height.saturating_sub(1 + FIELD + whole), ..area };
     let reach = preview.reach();
     let y = sides(canvas, body, &reach);
     let mut below = Vec::new();
@@ -95,11 +100,10 @@ fn name_back(canvas: &mut Canvas<'_>, preview: &Preview, (because, name, typed, 
                     .map(|row| std::iter::once(Bit::text(" ")).chain(row).collect::<Vec<_>>()),
             );
         }
-        below.push(Vec::new());
     }
-    below.extend(folded(canvas, body, &format!("The name is asked for because {because}."), Role::Warn));
     lines(canvas, Rect { y, height: body.bottom().saturating_sub(y), ..body }, below);
-    let y = body.bottom();
+    lines(canvas, Rect { y: body.bottom(), height: whole, ..body }, why);
+    let y = body.bottom() + whole;
     rule(canvas, Rect { y, height: 1, ..area }, &Titles::default());
     let ask = format!("  Type {name} to run it:   ");
     let used = canvas.bits((area.x, y + 1), area.width, &[Bit::text(ask)]);
