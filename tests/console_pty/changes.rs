@@ -57,7 +57,7 @@ fn planned(pty: &mut Pty) {
     pty.press("p", "Onboard a tenant");
     pty.press("picow", "picow can go on to its plan");
     pty.press("\r", "not yet: read-only: w first");
-    pty.press("A", "apply: read-only: w first");
+    pty.press("A", "apply the plan: read-only: w first");
     pty.press("w", "WRITE 30m");
 }
 

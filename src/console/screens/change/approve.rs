@@ -60,8 +60,8 @@ fn yes(canvas: &mut Canvas<'_>, preview: &Preview) {
 }
 
 fn leave(canvas: &mut Canvas<'_>, model: &Model) {
-    let Some(run) = model.changes.running() else { return };
-    let titles = Titles { focused: true, ..Titles::new(format!("{} is running", run.name())) };
+    let name = model.changes.running().map_or_else(|| "A change".to_owned(), crate::console::change::Run::name);
+    let titles = Titles { focused: true, ..Titles::new(format!("{name} is running")) };
     let screen = canvas.area();
     let inside = popup(canvas, (screen.width.saturating_sub(8).min(72), 10), &titles);
     let text = "Leaving stops it: no further step begins, what is under way is awaited for 20 s at most, and what is held is \

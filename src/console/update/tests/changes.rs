@@ -187,6 +187,22 @@ fn write_mode_ends_by_itself_and_a_read_only_site_has_none() {
 }
 
 #[test]
+fn a_run_is_followed_whatever_is_looked_at_while_it_begins() {
+    let mut m = planned(&offer());
+    press(&mut m, "w A");
+    let begun = m.changes.count;
+    assert!(press(&mut m, "q").is_empty() || !matches!(m.overlay, Overlay::None), "it asks first");
+    press(&mut m, "esc");
+    press(&mut m, "r");
+    run_line(&mut m, "plan undo C-0001");
+    tell(&mut m, Told::Planned(Ok(offer())));
+    assert!(orders(&press(&mut m, "A")).is_empty(), "one at a time");
+    update(&mut m, Msg::Change(begun, Box::new(Told::Opened(id("C-0042")))));
+    assert_eq!(m.changes.running().map(crate::console::change::Run::name).as_deref(), Some("C-0042"));
+    assert!(matches!(page(&m), Some(Page::Plan { .. })), "what is looked at stays");
+}
+
+#[test]
 fn a_run_is_followed_left_and_stopped() {
     let mut m = running();
     assert!(matches!(page(&m), Some(Page::Run { at: None })));
@@ -285,6 +301,16 @@ fn the_journal_has_its_cursor_on_a_change() {
     assert!(matches!(&orders(&undo)[..], [Order::Plan { wish, .. }] if *wish == Wish::of("undo", "C-0040")));
     run_line(&mut m, "undo nonsense");
     assert!(said(&m).contains("no change of this site"), "{}", said(&m));
+}
+
+#[test]
+fn any_plan_can_be_asked_for_by_its_name() {
+    let mut m = given((80, 24));
+    let asked = run_line(&mut m, "plan onboard picow index=6");
+    let wish = Wish { name: "onboard", words: vec!["picow".to_owned(), "index=6".to_owned()] };
+    assert!(matches!(&orders(&asked)[..], [Order::Plan { wish: asked, .. }] if *asked == wish), "{asked:?}");
+    assert!(orders(&run_line(&mut m, "plan onbord picow")).is_empty());
+    assert!(said(&m).contains("did you mean") || said(&m).contains("onboard"), "{}", said(&m));
 }
 
 #[test]
