@@ -10,6 +10,8 @@
 
 mod pty;
 
+#[path = "console_pty/changes.rs"]
+mod changes;
 #[path = "console_pty/diagnose.rs"]
 mod diagnose;
 #[path = "console_pty/endings.rs"]

@@ -44,6 +44,8 @@ pub enum ArgKind {
     Check,
     /// Type of a DNS record.
     RecordType,
+    /// A plan that can be asked for.
+    Plan,
     /// A digit, 1–9.
     Number,
     /// The rest of the line, as it is.

@@ -6,6 +6,7 @@ use super::model::{Model, Overlay};
 use super::nav;
 use super::query::fold;
 use crate::inventory::{ObjectId, SourceId};
+use crate::provision::plans::table::MAKERS;
 
 /// Candidates at most: more than any screen shows.
 const MOST: usize = 200;
@@ -122,6 +123,7 @@ fn values(model: &Model, kind: ArgKind, typed: &str) -> Vec<(String, String)> {
         ArgKind::Check => {
             plain(&mut ["egress", "isolation", "keys", "fabric", "all"].into_iter().map(str::to_owned), "check")
         }
+        ArgKind::Plan => plain(&mut MAKERS.iter().map(|maker| maker.name.to_owned()), "plan"),
         ArgKind::Number | ArgKind::Text => Vec::new(),
     }
 }

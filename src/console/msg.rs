@@ -74,7 +74,7 @@ pub enum Msg {
         /// The isolation table.
         matrix: Arc<Matrix>,
     },
-    /// `$EDITOR` came back, with the text where it was changed: this version only reads, so that it is thrown away.
+    /// `$EDITOR` came back, with the text where it was changed: nothing is edited from here, so that it is thrown away.
     Edited(Option<String>),
     /// Something came of an order about changes, by its number ([`Effect::Change`]).
     Change(u64, Box<Told>),

@@ -3,6 +3,7 @@
 //! One file a picture, `snapshots/SCREEN__WxH__STATE.snap`. The style grid has one letter a cell; the legend says what
 //! each stands for.
 
+mod changes;
 mod checkins;
 mod diagnose;
 mod grid;

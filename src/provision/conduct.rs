@@ -157,3 +157,84 @@ pub async fn give_back(
     let (_, change) = journal.take_up(id)?;
     Ok(Engine::new(approved, change, world, &ears.listener, &ears.stop).give_back_alone().await)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::provision::approve::Consent;
+    use crate::provision::fields::{Fields, fields};
+    use crate::provision::object::Danger;
+    use crate::provision::plan::{Plan, Step};
+    use crate::provision::testing::{Fault, plan, role, thing, unstopped, world};
+    use crate::provision::undo::way_back;
+
+    struct Bench {
+        world: Arc<World>,
+        journal: Journal,
+        _dir: tempfile::TempDir,
+    }
+
+    impl Bench {
+        fn new() -> Self {
+            let dir = tempfile::tempdir().expect("a directory");
+            Self { world: world(), journal: Journal::in_state(dir.path()), _dir: dir }
+        }
+
+        async fn run(&self, course: Course, plan: Plan) -> Ended {
+            let notes = match course {
+                Course::Begin | Course::TakeBack(_) => Default::default(),
+                Course::Resume(id) | Course::LayDown(id) => self.entry(id).notes(),
+            };
+            let preview = plan.preview(&self.world, notes).await;
+            let consent = Consent::Dialog { typed: None };
+            let approved =
+                ApprovedPlan::of(preview, &self.world.site, &consent, (self.world.clock)()).expect("approved");
+            let (_keep, stop) = unstopped();
+            let ears = Ears { listener: Arc::new(|_| ()), stop };
+            let who = Who { user: "operator".to_owned(), host: "console".to_owned(), pid: 1 };
+            run(&self.world, &self.journal, (course, approved), &who, &ears, |_| ()).await.expect("a journal")
+        }
+
+        fn entry(&self, id: ChangeId) -> Entry {
+            self.journal.read(id).expect("an entry")
+        }
+
+        /// A change that failed at its second object.
+        async fn cut(&self) -> ChangeId {
+            let lock = Step::present(role("lock", "lock", Danger::One), fields([("by", "us")]));
+            let present = |id| Step::present(thing(id), fields([("tag", "1")]));
+            let apply = Step::present(role("apply", "apply", Danger::Shared), Fields::new()).following();
+            self.world.bench.fail("vnet", &[Fault::Refused]);
+            let ended = self.run(Course::Begin, plan(vec![lock, present("zone"), present("vnet"), apply])).await;
+            assert!(matches!(ended, Ended::Early { step: 2, .. }), "{ended:?}");
+            *self.journal.ids().expect("ids").last().expect("a change")
+        }
+    }
+
+    #[tokio::test]
+    async fn what_a_change_holds_is_given_back_and_it_stays_open() {
+        let bench = Bench::new();
+        bench.world.bench.fail("free lock", &[Fault::NotReached; 3]);
+        let id = bench.cut().await;
+        assert!(bench.world.bench.there().contains_key("lock"), "it could not be given back");
+        let ended = bench.run(Course::LayDown(id), bench.entry(id).plan.giving_back()).await;
+        assert_eq!(ended, Ended::Done);
+        assert!(!bench.world.bench.there().contains_key("lock"));
+        assert!(bench.world.bench.there().contains_key("zone"), "nothing else was touched");
+        assert_eq!(bench.entry(id).closed(), None);
+        assert!(bench.entry(id).plan.giving_back().preview(&bench.world, bench.entry(id).notes()).await.is_empty());
+        assert_eq!(bench.run(Course::Resume(id), bench.entry(id).plan).await, Ended::Done);
+    }
+
+    #[tokio::test]
+    async fn a_change_that_was_cut_off_is_over_when_its_way_back_is() {
+        let bench = Bench::new();
+        let id = bench.cut().await;
+        let ended = bench.run(Course::TakeBack(id), way_back(&bench.entry(id)).plan).await;
+        assert_eq!(ended, Ended::Done);
+        assert!(bench.world.bench.there().is_empty());
+        assert_eq!(bench.entry(id).closed(), Some(Closing::Undone));
+        let own = *bench.journal.ids().expect("ids").last().expect("a change");
+        assert!(own != id && bench.entry(own).closed() == Some(Closing::Done));
+    }
+}

@@ -311,3 +311,33 @@ fn save(dir: &Path, offer: &Offer, at: jiff::Timestamp) -> std::io::Result<PathB
     file.sync_all()?;
     Ok(path)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_console_that_is_behind_misses_old_lines_and_nothing_else() {
+        let heard = Heard::default();
+        let at = jiff::Timestamp::UNIX_EPOCH;
+        heard.tell(1, Told::News(at, News::Begun(0)));
+        for n in 0..LINES * 2 {
+            heard.tell(1, Told::News(at, News::Line(0, n.to_string())));
+        }
+        heard.tell(1, Told::News(at, News::Verified(0)));
+        heard.tell(1, Told::Ended(at, Ok(Ended::Done)));
+        let mut told = Vec::new();
+        loop {
+            let Msg::Change(1, next) = heard.next().await else { panic!("of changes") };
+            let last = matches!(*next, Told::Ended(..));
+            told.push(*next);
+            if last {
+                break;
+            }
+        }
+        let states = told.iter().filter(|told| !matches!(told, Told::News(_, News::Line(..)))).count();
+        assert!(states == 3 && told.len() <= LINES + 2, "{states} of {}", told.len());
+        let newest = (LINES * 2 - 1).to_string();
+        assert!(told.iter().any(|told| matches!(told, Told::News(_, News::Line(0, line)) if *line == newest)));
+    }
+}

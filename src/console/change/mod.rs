@@ -8,6 +8,8 @@ pub mod form;
 pub mod journal;
 pub mod proposal;
 pub mod run;
+#[cfg(test)]
+pub(crate) mod testing;
 pub mod words;
 
 use std::sync::Arc;
@@ -170,6 +172,8 @@ pub struct Changes {
     pub count: u64,
     /// The plan that was asked for last.
     pub proposal: Option<Proposal>,
+    /// The plan that somebody said yes to, by the number of its order, until its run is heard of or refused.
+    pub approved: Option<(u64, Arc<Offer>)>,
     /// The run that was begun last.
     pub run: Option<Run>,
     /// The journal, once it was read.
@@ -254,7 +258,7 @@ fn number(model: &mut Model) -> u64 {
 
 /// Leaves, unless something goes on, or stays held, that was not said yet.
 pub fn quit(model: &mut Model) -> Vec<Effect> {
-    if model.changes.running().is_some() {
+    if model.changes.running().is_some() || model.changes.approved.is_some() {
         model.overlay = super::model::Overlay::Approve(Box::new(Approve::leaving()));
         return Vec::new();
     }
@@ -263,9 +267,8 @@ pub fn quit(model: &mut Model) -> Vec<Effect> {
         _ => None,
     };
     if let Some(id) = held.filter(|_| !std::mem::replace(&mut model.changes.warned, true)) {
-        model.say(Notice::warning(format!(
-            "{id} still holds the SDN lock: nobody else can change the SDN; 3 gives it back, quit again leaves it held"
-        )));
+        model
+            .say(Notice::warning(format!("{id} still holds the SDN lock: 3 gives it back, quit again leaves it held")));
         return Vec::new();
     }
     vec![Effect::Quit]

@@ -122,14 +122,24 @@ pub(super) fn came(model: &mut Model, id: u64, offer: Result<Arc<Offer>, Trouble
     }
 }
 
+/// What was approved does not run.
+fn not_begun(model: &mut Model, id: u64) {
+    model.changes.approved.take_if(|(own, _)| *own == id);
+}
+
 pub(super) fn moved(model: &mut Model, id: u64, offer: Arc<Offer>, what: Vec<String>) {
+    not_begun(model, id);
+    let name = offer.preview.plan.title.clone();
     if let Some(proposal) = open(model, id) {
         proposal.came = Came::Moved(what);
         proposal.offer = Some(offer);
+    } else {
+        model.say(Notice::warning(format!("{name} was not begun: {}", what.join("; "))));
     }
 }
 
 pub(super) fn refused(model: &mut Model, id: u64, why: String) {
+    not_begun(model, id);
     if let Some(proposal) = open(model, id) {
         proposal.came = Came::Ready;
     }
@@ -162,6 +172,9 @@ pub fn ready(model: &Model) -> Result<Arc<Offer>, String> {
     }
     if let Some(run) = changes.running() {
         return Err(format!("{} is running", run.name()));
+    }
+    if changes.approved.is_some() {
+        return Err("another plan is about to begin".to_owned());
     }
     if offer.preview.question() != Question::Nothing {
         writing(model)?;
@@ -215,6 +228,8 @@ pub(super) fn begin(model: &mut Model, typed: Option<String>) -> Vec<Effect> {
     let id = number(model);
     let Some(proposal) = &mut model.changes.proposal else { return Vec::new() };
     (proposal.id, proposal.came, proposal.asked) = (id, Came::Beginning, model.now);
+    // Whatever is looked at meanwhile: its run is followed.
+    model.changes.approved = Some((id, Arc::clone(&offer)));
     vec![Effect::Change(Order::Run { id, offer, consent: Consent::Dialog { typed } })]
 }
 
@@ -230,13 +245,15 @@ pub fn save(model: &mut Model) -> Vec<Effect> {
     }
 }
 
-/// The plan is begun: the page of its run takes the place of the plan.
+/// What was approved is begun: the page of its run takes the place of the plan, where that is still on screen.
 pub(super) fn begun(model: &mut Model, id: u64) -> bool {
-    let Some(offer) = open(model, id).and_then(|proposal| proposal.offer.clone()) else { return false };
-    model.changes.proposal = None;
+    let Some((_, offer)) = model.changes.approved.take_if(|(own, _)| *own == id) else { return false };
     run::start(model, id, offer);
-    if let Some(Screen::Change(shown @ Page::Plan { .. })) = model.stack.last_mut() {
-        *shown = Page::Run { at: None };
+    if open(model, id).is_some() {
+        model.changes.proposal = None;
+        if let Some(Screen::Change(shown @ Page::Plan { .. })) = model.stack.last_mut() {
+            *shown = Page::Run { at: None };
+        }
     }
     true
 }

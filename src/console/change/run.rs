@@ -157,8 +157,8 @@ pub fn ways(change: ChangeId) -> Vec<Way> {
     let way = |word, text: &str, name| Way { word, text: text.to_owned(), to: To::Plan(Wish::of(name, change)) };
     vec![
         way("resume", "looks at every step, does what is left", "resume"),
-        way("undo", "takes back what was done, last first, gives back what is held", "undo"),
-        way("later", "leaves it open, gives back what is held, so that nobody waits for it", "later"),
+        way("undo", "takes back what was done, last step first", "undo"),
+        way("later", "leaves it open, gives back what it holds", "later"),
     ]
 }
 

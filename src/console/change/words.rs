@@ -18,6 +18,8 @@ pub fn now(preview: &Preview, number: usize) -> Cell {
     let follows = preview.plan.steps.get(number).is_some_and(|step| step.follows);
     match preview.looks.get(number) {
         Some(Ok(look)) => match (&look.seen, &look.todo) {
+            // As it is now says nothing of it: the steps before it come first.
+            (_, Difference::Nothing) if follows && preview.does(number) => Cell::muted("told later"),
             (Seen::Absent, _) => Cell::state(Class::Absent, "absent"),
             (Seen::Present(_), Difference::Nothing) => Cell::state(Class::Fine, "as wanted"),
             (Seen::Present(_), Difference::Update(changes)) => Cell::state(Class::Differs, values(changes, false)),
@@ -36,11 +38,12 @@ pub fn will_be(preview: &Preview, number: usize) -> Cell {
     let does = preview.does(number);
     match preview.looks.get(number) {
         Some(Ok(look)) => match &look.todo {
+            Difference::Nothing if !does => Cell::muted("same"),
             Difference::Create(changes) => Cell::text(format!("+ {}", values(changes, true))),
+            _ if step.object.ensure().undo(&Difference::Nothing) == Undo::Again => Cell::text("→ applied".to_owned()),
             Difference::Update(changes) => Cell::text(format!("→ {}", values(changes, true))),
             Difference::Delete(_) => Cell::text("gone".to_owned()),
-            Difference::Nothing if does => Cell::text("after the steps before it".to_owned()),
-            Difference::Nothing => Cell::muted("same"),
+            Difference::Nothing => Cell::text("told later".to_owned()),
         },
         _ => Cell::text(assumed(step).to_owned()),
     }
@@ -75,7 +78,7 @@ pub fn undo(preview: &Preview, number: usize) -> String {
             Difference::Delete(_) => "undo: made again".to_owned(),
             _ => "undo: as it was".to_owned(),
         },
-        Undo::Again => "undo: done again after what it applies is back".to_owned(),
+        Undo::Again => "undo: applied again".to_owned(),
         Undo::First => "given back at the end".to_owned(),
         Undo::Nothing => "changes nothing".to_owned(),
         Undo::None(why) => format!("no undo: {why}"),

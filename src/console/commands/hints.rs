@@ -95,7 +95,11 @@ fn on_screen(model: &Model) -> Vec<Wish> {
         }
         Screen::Resolve { .. } => out = of_question(model),
         Screen::Evidence { .. } => out = of_evidence(),
-        Screen::Change(page) => out = of_page(page),
+        Screen::Change(page) => {
+            out = of_page(page);
+            // Its key would take it back.
+            out.retain(|(line, _)| *line != "write" || model.changes.armed.is_none());
+        }
         Screen::Isolation { .. } | Screen::Cell { .. } => out = of_table(model),
         Screen::Diagnose { .. } | Screen::Finding { .. } => out = of_check(model),
         screen => {

@@ -418,6 +418,16 @@ pub static COMMANDS: &[Command] = &[
     .reaching(Danger::Shared),
     look(
         Group::Change,
+        "plan",
+        "plan by name",
+        "Makes any plan there is by its name and its words, and shows it: what the other commands of changes do with fewer words.",
+        can::always,
+        changes::plan,
+    )
+    .taking(&[needs("PLAN", ArgKind::Plan), may("WORDS", ArgKind::Text)])
+    .reaching(Danger::Final),
+    look(
+        Group::Change,
         "apply",
         "apply the plan",
         "Runs the plan on screen, in write mode. How far it reaches decides what is asked: nothing, y, the key alone, or the \

@@ -129,10 +129,11 @@ pub fn breadcrumb(canvas: &mut Canvas<'_>, model: &Model, y: u16) {
 /// Every screen says that a change runs, or is open.
 fn with_changes(canvas: &Canvas<'_>, model: &Model, counts: Vec<Bit>) -> Vec<Bit> {
     let open = model.changes.shelf.as_ref().map_or(0, |shelf| shelf.unfinished().count());
-    let mut out = match (model.changes.running(), open) {
-        (Some(_), _) => counted(canvas, Class::Progress, "1 change running"),
-        (None, 0) => return counts,
-        (None, n) => counted(canvas, Class::Pending, &format!("{} open", format::plural(n, "change"))),
+    let busy = model.changes.running().is_some() || model.changes.approved.is_some();
+    let mut out = match (busy, open) {
+        (true, _) => counted(canvas, Class::Progress, "1 change running"),
+        (false, 0) => return counts,
+        (false, n) => counted(canvas, Class::Pending, &format!("{} open", format::plural(n, "change"))),
     };
     // Where there is no room for both, what this console does comes first.
     if matches!(model.screen(), Screen::Change(_)) || counts.is_empty() {

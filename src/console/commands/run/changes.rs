@@ -3,8 +3,10 @@
 use crate::console::change::{self, Page, Sheet, Wish, form, journal as shelf, proposal, run as running};
 use crate::console::commands::Call;
 use crate::console::complete::clean_line;
+use crate::console::file::did_you_mean;
 use crate::console::model::Model;
 use crate::console::msg::{Effect, Notice};
+use crate::provision::plans::table::{MAKERS, maker};
 
 fn warn(model: &mut Model, why: String) -> Vec<Effect> {
     model.say(Notice::warning(why));
@@ -19,6 +21,23 @@ pub(in super::super) fn write(model: &mut Model, _: &Call<'_>) -> Vec<Effect> {
 pub(in super::super) fn onboard(model: &mut Model, call: &Call<'_>) -> Vec<Effect> {
     let name = call.args.first().map(|name| clean_line(name));
     form::open(model, name.as_deref())
+}
+
+/// Any plan of the table, by its name.
+pub(in super::super) fn plan(model: &mut Model, call: &Call<'_>) -> Vec<Effect> {
+    let Some((name, words)) = call.args.split_first() else { return Vec::new() };
+    match maker(name) {
+        Some(found) => {
+            let words = words.iter().map(|word| clean_line(word)).collect();
+            proposal::ask(model, Wish { name: found.name, words })
+        }
+        None => {
+            let names = || MAKERS.iter().map(|maker| maker.name);
+            let help = did_you_mean(name, names())
+                .unwrap_or_else(|| format!("plans: {}", names().collect::<Vec<_>>().join(" ")));
+            warn(model, format!("there is no plan \"{}\"; {help}", clean_line(name)))
+        }
+    }
 }
 
 pub(in super::super) fn apply(model: &mut Model, _: &Call<'_>) -> Vec<Effect> {

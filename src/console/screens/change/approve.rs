@@ -12,6 +12,8 @@ use crate::console::widgets::frame::{Titles, rule};
 use crate::inventory::Class;
 use crate::provision::plan::{Preview, Reach};
 
+/// Rows of the field, its rule included.
+const FIELD: u16 = 5;
 /// From this width on what goes and what stays stand side by side.
 const WIDE: u16 = 72;
 
@@ -33,10 +35,11 @@ pub fn sentence(open: &Approve) -> Option<(Class, String)> {
     let said = open.said.clone().map(|said| (Class::Warning, said));
     said.or_else(|| match (&open.asks, open.missing()) {
         (_, Some(missing)) => Some((Class::Info, missing)),
+        (Asks::Yes, None) => Some((Class::Info, "y runs it; nothing is sent before".to_owned())),
+        (Asks::Leave, None) => Some((Class::Progress, "a change is running".to_owned())),
         (Asks::Name { last, .. }, None) => {
             Some((Class::Warning, format!("the name is complete: {} runs it", if *last { 'D' } else { 'A' })))
         }
-        _ => None,
     })
 }
 
@@ -57,8 +60,8 @@ fn yes(canvas: &mut Canvas<'_>, preview: &Preview) {
 }
 
 fn leave(canvas: &mut Canvas<'_>, model: &Model) {
-    let Some(run) = model.changes.running() else { return };
-    let titles = Titles { focused: true, ..Titles::new(format!("{} is running", run.name())) };
+    let name = model.changes.running().map_or_else(|| "A change".to_owned(), crate::console::change::Run::name);
+    let titles = Titles { focused: true, ..Titles::new(format!("{name} is running")) };
     let screen = canvas.area();
     let inside = popup(canvas, (screen.width.saturating_sub(8).min(72), 10), &titles);
     let text = "Leaving stops it: no further step begins, what is under way is awaited for 20 s at most, and what is held is \
@@ -81,8 +84,10 @@ fn name_back(canvas: &mut Canvas<'_>, preview: &Preview, (because, name, typed, 
     let right = vec![super::danger(preview.danger())];
     let titles = Titles { right, focused: true, ..Titles::new(preview.plan.title.clone()) };
     rule(canvas, Rect { height: 1, ..area }, &titles);
-    const FIELD: u16 = 5;
-    let body = Rect { y: area.y + 1, height: area.height.saturating_sub(1 + FIELD), ..area };
+    // Whatever else is cut, why the name is asked for is not.
+    let why = folded(canvas, area, &format!("The name is asked for because {because}."), Role::Warn);
+    let whole = u16::try_from(why.len()).unwrap_or(u16::MAX).min(area.height / 3);
+    let body = Rect { y: area.y + 1, height: area.height.saturating_sub(1 + FIELD + whole), ..area };
     let reach = preview.reach();
     let y = sides(canvas, body, &reach);
     let mut below = Vec::new();
@@ -95,11 +100,10 @@ fn name_back(canvas: &mut Canvas<'_>, preview: &Preview, (because, name, typed, 
                     .map(|row| std::iter::once(Bit::text(" ")).chain(row).collect::<Vec<_>>()),
             );
         }
-        below.push(Vec::new());
     }
-    below.extend(folded(canvas, body, &format!("The name is asked for because {because}."), Role::Warn));
     lines(canvas, Rect { y, height: body.bottom().saturating_sub(y), ..body }, below);
-    let y = body.bottom();
+    lines(canvas, Rect { y: body.bottom(), height: whole, ..body }, why);
+    let y = body.bottom() + whole;
     rule(canvas, Rect { y, height: 1, ..area }, &Titles::default());
     let ask = format!("  Type {name} to run it:   ");
     let used = canvas.bits((area.x, y + 1), area.width, &[Bit::text(ask)]);

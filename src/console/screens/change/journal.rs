@@ -31,7 +31,7 @@ pub fn draw(canvas: &mut Canvas<'_>, model: &Model, area: Rect) {
     let cursor = shelf::under_cursor(model);
     let at = read.entries.iter().position(|entry| Some(entry.id) == cursor).unwrap_or(0);
     let body = Rect { y: area.y + 2, height: area.height.saturating_sub(2 + foot), ..area };
-    let rest = usize::from(area.width.saturating_sub(8 + 17 + 9 + 9));
+    let rest = usize::from(area.width.saturating_sub(13 + 16 + 7 + 11));
     let (title, who) = (rest * 3 / 5, rest - rest * 3 / 5);
     let charset = canvas.charset();
     let head =

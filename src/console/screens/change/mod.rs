@@ -113,7 +113,7 @@ fn lines(canvas: &mut Canvas<'_>, area: Rect, all: Vec<Vec<Bit>>) {
         canvas.bits(
             (area.x + 2, area.bottom() - 1),
             area.width.saturating_sub(3),
-            &[Bit::muted(format!("{sign} more: open it"))],
+            &[Bit::muted(format!("{sign} more"))],
         );
     }
 }

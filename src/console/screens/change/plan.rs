@@ -64,19 +64,22 @@ fn above(canvas: &Canvas<'_>, area: Rect, proposal: &Proposal, offer: &Offer) ->
     out
 }
 
-/// Cells of the columns: name, now, what it will be.
-fn columns(width: u16) -> (usize, usize, usize) {
+/// Cells of the columns: name, now, what it will be. What is there now takes what it needs, within bounds.
+fn columns(canvas: &Canvas<'_>, preview: &Preview, width: u16) -> (usize, usize, usize) {
     let rest = usize::from(width.saturating_sub(15));
     if width < NARROW {
         return (rest / 2, 0, rest - rest / 2);
     }
-    let name = (rest * 2 / 5).max(24);
-    let now = (rest / 4).clamp(10, 30);
+    let cells = (0..preview.plan.steps.len()).map(|number| canvas.cell_bits(&words::now(preview, number)));
+    let widest = cells.map(|bits| usize::from(canvas.bits_width(&bits))).max().unwrap_or(0);
+    let now = widest.clamp(10, (rest / 4).max(10));
+    let names = preview.plan.steps.iter().map(|step| usize::from(canvas.width(&step.object.ensure().name())));
+    let name = names.max().unwrap_or(0).clamp(20, (rest / 2).max(20));
     (name, now, rest.saturating_sub(name + now + 2))
 }
 
 fn table(canvas: &mut Canvas<'_>, preview: &Preview, at: usize, body: Rect) {
-    let (name, now, will) = columns(body.width);
+    let (name, now, will) = columns(canvas, preview, body.width);
     let charset = canvas.charset();
     let head = if now > 0 {
         format!("  #  {:<6} {:<name$} {:<now$} WILL BE", "WHERE", "STEP", "NOW")

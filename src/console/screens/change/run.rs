@@ -16,8 +16,8 @@ use crate::inventory::Class;
 use crate::provision::trouble::TroubleKind;
 use crate::text::{Cut, cut, pad};
 
-/// Rows that the detail keeps, its rule included.
-const DETAIL: u16 = 8;
+/// Rows that what a step tells keeps, its rule included: while it runs, and afterwards.
+const DETAIL: (u16, u16) = (6, 3);
 
 /// Draws the page.
 pub fn draw(canvas: &mut Canvas<'_>, model: &Model, area: Rect, at: Option<usize>) {
@@ -43,7 +43,7 @@ pub fn draw(canvas: &mut Canvas<'_>, model: &Model, area: Rect, at: Option<usize
     let on = running::ways_on(run);
     let on = if ended { ways(canvas, area, &on) } else { Vec::new() };
     let foot = if on.is_empty() { 0 } else { u16::try_from(on.len()).unwrap_or(0) + 1 };
-    let detail_rows = DETAIL.min(area.height / 3);
+    let detail_rows = if ended { DETAIL.1 } else { DETAIL.0 };
     let room = area.height.saturating_sub(2 + head + detail_rows + foot).max(1);
     let body = Rect { y: area.y + 2 + head, height: len.min(room).max(1), ..area };
     table(canvas, model, run, at, body);
@@ -65,7 +65,8 @@ fn result(canvas: &Canvas<'_>, area: Rect, run: &Run) -> Vec<Vec<Bit>> {
     let Some(end) = &run.ended else { return Vec::new() };
     let mut out = Vec::new();
     let said = |class: Class, text: String| {
-        let mut all = folded(canvas, area, &text, Role::Title);
+        let narrow = Rect { width: area.width.saturating_sub(2), ..area };
+        let mut all = folded(canvas, narrow, &text, Role::Title);
         if let Some(first) = all.first_mut() {
             first.splice(0..0, [canvas.glyph(class), Bit::text(" ")]);
         }

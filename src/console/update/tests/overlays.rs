@@ -152,11 +152,11 @@ fn the_command_line_completes_commands_and_objects() {
 #[test]
 fn a_candidate_that_cannot_run_says_why() {
     let mut model = given((120, 40));
-    type_text(&mut model, ":wri");
-    let write = complete::candidates(&model).into_iter().find(|c| c.label == "write").unwrap();
-    assert!(write.disabled.unwrap().contains("only reads"));
+    type_text(&mut model, ":sto");
+    let stop = complete::candidates(&model).into_iter().find(|c| c.label == "stop").unwrap();
+    assert!(stop.disabled.unwrap().contains("no change is running"));
     press(&mut model, "enter");
-    assert!(said(&model).contains("no command \"wri\""));
+    assert!(said(&model).contains("no command \"sto\""));
 }
 
 #[test]

@@ -1,4 +1,5 @@
 use super::*;
+use crate::console::change::Order;
 use crate::terminal::{Button, Mouse, MouseKind};
 
 fn key() -> impl Strategy<Value = Input> {
@@ -74,8 +75,8 @@ fn check(model: &Model) {
             assert!(state.order.len() <= state.total);
         }
     }
-    // Neither a text nor the isolation table has panes.
-    let panes = !model.screen().is_text() && !matches!(model.screen(), Screen::Isolation { .. });
+    // Neither a text, nor the isolation table, nor a page of changes has panes.
+    let panes = !model.screen().is_text() && !matches!(model.screen(), Screen::Isolation { .. } | Screen::Change(_));
     if model.layout() != Layout::TooSmall && panes {
         assert!(nav::stops(model).contains(&model.focus), "{:?} on {:?}", model.focus, model.screen());
     }
@@ -101,6 +102,8 @@ fn only_reads(effects: &[Effect]) {
             | Effect::WakeAt(_)
             | Effect::Judge { .. }
             | Effect::Title(_) => {}
+            // Without a plan that was looked at nothing runs.
+            Effect::Change(order) => assert!(!matches!(order, Order::Run { .. }), "{order:?}"),
         }
     }
 }

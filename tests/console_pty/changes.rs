@@ -1,0 +1,117 @@
+//! Changes by keyboard, on a lab that may be written.
+
+use std::io::{BufRead as _, BufReader};
+use std::process::{Child, Command, Stdio};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::pty::Pty;
+use crate::{CONSOLE, Home, leave};
+
+/// A lab without tenants as a process of its own: it outlives the console.
+struct Lab {
+    child: Child,
+    site: String,
+}
+
+impl Lab {
+    fn start(home: &Home) -> Self {
+        let site = home.path("lab.toml").display().to_string();
+        let mut child = Command::new(CONSOLE)
+            .args(["lab", "--site-out", &site, "--writable", "--tenants", "0"])
+            .env("HOME", home.path(""))
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+        assert!(lines.next().unwrap().unwrap().contains("serves on loopback"));
+        // Nobody may find the pipe closed.
+        std::thread::spawn(move || lines.for_each(drop));
+        Self { child, site }
+    }
+
+    fn fault(&self, home: &Home, switch: &str, fault: &str) {
+        let mut command = Command::new(CONSOLE);
+        command.args(["--site", &self.site, "lab", "fault", switch, fault]).env("HOME", home.path(""));
+        assert!(command.status().unwrap().success(), "{fault} {switch}");
+    }
+
+    /// The node that carries tenants.
+    fn node(&self) -> String {
+        let text = std::fs::read_to_string(&self.site).unwrap();
+        let line = text.lines().find_map(|line| line.strip_prefix("node = \"")).unwrap();
+        line.trim_end_matches('"').to_owned()
+    }
+}
+
+impl Drop for Lab {
+    fn drop(&mut self) {
+        let pid = Pid::from_raw(self.child.id().try_into().unwrap()).unwrap();
+        kill_process(pid, Signal::TERM).unwrap();
+        self.child.wait().unwrap();
+    }
+}
+
+/// The plan of a new tenant's network on screen, in write mode.
+fn planned(pty: &mut Pty) {
+    pty.press("p", "Onboard a tenant");
+    pty.press("picow", "picow can go on to its plan");
+    pty.press("\r", "not yet: read-only: w first");
+    pty.press("A", "apply the plan: read-only: w first");
+    pty.press("w", "WRITE 30m");
+}
+
+fn journal(home: &Home) -> String {
+    let dir = std::fs::read_dir(home.path("deevnet-console")).unwrap().next().unwrap().unwrap().path();
+    std::fs::read_to_string(dir.join("journal/C-0001.jsonl")).unwrap()
+}
+
+#[test]
+fn a_plan_is_looked_at_applied_and_taken_back_by_keyboard() {
+    let home = Home::new();
+    let mut pty = home.console(&["demo", "--writable", "--tenants", "0"]).start();
+    pty.wait_for("Tenants 0/62");
+    pty.wait_for("EXIT ● <");
+    planned(&mut pty);
+    pty.press("\r", "way back");
+    pty.press("\x1b", "5 steps, 5 to do");
+    pty.press("A", "C-0001 finished");
+    pty.wait_for("5 of 5 steps verified");
+    pty.press("u", "Undo C-0001");
+    pty.wait_for("5 steps, 5 to do");
+    pty.press("A", "C-0002 finished");
+    pty.press("gj", "Journal · 2");
+    assert!(!home.path("deevnet-console").exists(), "a demo leaves no journal");
+    leave(pty);
+}
+
+#[test]
+fn a_session_that_is_lost_in_the_middle_is_taken_up_by_the_next_one() {
+    let home = Home::new();
+    let lab = Lab::start(&home);
+    let fault = format!("apply-misses-node@{}", lab.node());
+    lab.fault(&home, "on", &fault);
+    let mut pty = home.console(&["--site", &lab.site]).start();
+    pty.wait_for("Tenants 0/62");
+    pty.wait_for("EXIT ● <");
+    planned(&mut pty);
+    // The apply was sent, and is looked for on a node that it does not reach.
+    pty.press("A", "1 change running");
+    pty.wait_for("done, is read again");
+    pty.signal(Signal::HUP);
+    assert_eq!(pty.wait_ended().exit_status(), Some(129));
+    pty.assert_nothing_left_behind();
+    let told = journal(&home);
+    assert!(told.contains("interrupted") && !told.contains("closed"), "{told}");
+
+    lab.fault(&home, "off", &fault);
+    let mut pty = home.console(&["--site", &lab.site]).start();
+    pty.wait_for("A change was cut off");
+    pty.wait_for("✓ as wanted");
+    pty.press("1", "not yet: read-only: w first");
+    pty.press("w", "WRITE 30m");
+    pty.press("A", "C-0001 finished");
+    pty.press("gj", "✓ done");
+    assert!(journal(&home).contains("\"how\":\"done\""));
+    leave(pty);
+}
