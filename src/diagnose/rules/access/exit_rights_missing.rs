@@ -30,7 +30,7 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
         }
         let parts: BTreeSet<&str> = refused.iter().map(|unread| unread.what.as_str()).collect();
         let which = some_of(&parts.into_iter().collect::<Vec<_>>());
-        let title = format!("The login on {name} is not root there: not read were {which}.");
+        let title = format!("The login on {name} is not root there, and could not run {which}.");
         let mut finding = out
             .finding(Subject::new("node", name), title)
             .affects(zones_of_exit(facts, name))

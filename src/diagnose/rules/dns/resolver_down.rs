@@ -31,7 +31,9 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
         match service.as_str() {
             "running" => out.pass(Subject::new("source", "resolver")),
             word => {
-                let at = resolvers(facts);
+                // The router answers on each of its addresses: the one that workloads are given stands for it.
+                let meant = facts.site.as_ref().and_then(|site| site.resolvers.as_ref()).map(|of| of.perimeter);
+                let at = meant.map_or_else(|| resolvers(facts), |meant| vec![meant.to_string()]);
                 let place = some_of(&at.iter().map(String::as_str).collect::<Vec<_>>());
                 let which = if at.is_empty() { "the router".to_owned() } else { place };
                 let finding = out

@@ -99,7 +99,7 @@ fn title(facts: &Facts, node: &str, by_zone: &BTreeMap<&str, Vec<IpNet>>) -> Str
         (0, _) => {
             format!("{node} keeps tenants' VRFs apart on purpose, by null routes; tenants within one VRF it does not.")
         }
-        _ => format!("{node} bars {ways} on purpose, by null routes; the others stand open to it."),
+        _ => format!("{node} bars {ways} on purpose, by null routes; the others have none."),
     }
 }
 
