@@ -5,12 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::Report;
-use super::collect::{Asked, Wanted, asked};
+use super::collect::{Asked, Check, Wanted, asked};
+use super::contract::{self, Judged};
 use super::evidence::{Evidence, Item};
 use super::facts::Facts;
 use super::finding::{Subject, Unknown};
 use super::parts::{self, Part};
-use super::path::{LEGS, Leg, Path, State};
+use super::path::{LEGS, Leg, Path, State, Untested};
 use super::seen::{self, Seen};
 
 /// What evidence comes to.
@@ -31,10 +32,14 @@ pub struct Diagnosis {
     pub whole: Report,
     /// What the egress of each tenant comes to, where everybody was asked about and everything has come.
     pub verdicts: BTreeMap<String, State>,
+    /// The clauses of the tenant contract, tenant by tenant, where the check judges them.
+    pub clauses: Vec<Judged>,
     /// Each exit node by itself, where the tenant has several.
     pub nodes: Vec<OneNode>,
     /// What was seen on legs that pass.
     pub seen: Seen,
+    /// Legs that are not tested on this site.
+    pub untested: Untested,
     /// Why the check was not awaited to its end, where it was not.
     pub given_up: Option<String>,
 }
@@ -52,6 +57,8 @@ pub struct OneNode {
     pub open: Vec<Part>,
     /// What was seen on legs that pass.
     pub seen: Seen,
+    /// Legs that are not tested on this site.
+    pub untested: Untested,
 }
 
 impl Diagnosis {
@@ -62,8 +69,9 @@ impl Diagnosis {
         let whole = Report::of_facts(&facts);
         let known = facts.site.as_ref().is_some_and(|site| asked(&evidence, wanted, &site.value) == Asked::There);
         let (report, others) = concerning(wanted, &whole, known);
+        let clauses = clauses(wanted, &report, &facts).unwrap_or_default();
         let whole = whole.with_owners(&facts);
-        let verdicts = if open.is_empty() { verdicts(wanted, &whole) } else { BTreeMap::new() };
+        let verdicts = if open.is_empty() { verdicts(wanted, &whole, &facts) } else { BTreeMap::new() };
         let whole = of_tenant(whole, wanted.tenant.as_deref());
         let tenant = wanted.tenant.as_deref();
         let exits = tenant.map(|tenant| exits(&facts, tenant)).unwrap_or_default();
@@ -74,10 +82,10 @@ impl Diagnosis {
                 .collect(),
             _ => Vec::new(),
         };
-        let seen = seen::of(&facts, tenant);
+        let (seen, untested) = (seen::of(&facts, tenant), seen::untested(&facts, tenant));
         let given_up = facts.given_up.map(|given_up| given_up.why);
         let (wanted, evidence) = (wanted.clone(), Arc::new(evidence));
-        Self { wanted, evidence, open, report, others, whole, verdicts, nodes, seen, given_up }
+        Self { wanted, evidence, open, report, others, whole, verdicts, clauses, nodes, seen, untested, given_up }
     }
 
     /// What `whole` comes to for `wanted`, without the evidence that it was made of.
@@ -85,14 +93,15 @@ impl Diagnosis {
     pub(crate) fn of_report(wanted: &Wanted, whole: Report) -> Self {
         let mut diagnosis = Self::of(wanted, Evidence::default(), Vec::new());
         (diagnosis.report, diagnosis.others) = concerning(wanted, &whole, false);
-        diagnosis.verdicts = verdicts(wanted, &whole);
+        diagnosis.verdicts = verdicts(wanted, &whole, &Facts::of(&diagnosis.evidence));
         Self { whole: of_tenant(whole, wanted.tenant.as_deref()), ..diagnosis }
     }
 
     /// The path, where the check looks at one.
     #[must_use]
     pub fn path(&self) -> Option<Path<'_>> {
-        self.wanted.check.has_path().then(|| Path::so_far(&self.whole, self.wanted.tenant.as_deref(), &self.open))
+        let tenant = self.wanted.tenant.as_deref();
+        self.wanted.check.has_path().then(|| Path::so_far(&self.whole, tenant, &self.open, &self.untested))
     }
 
     /// What the tenant's egress comes to: the worst of its exit nodes, where there are several.
@@ -135,13 +144,14 @@ impl OneNode {
         if facts.nodes.get(name).is_none() && open.is_empty() {
             whole.unknown.push(unread(&facts, name));
         }
-        Self { name: name.to_owned(), primary, seen: seen::of(&facts, tenant), whole, open }
+        let (seen, untested) = (seen::of(&facts, tenant), seen::untested(&facts, tenant));
+        Self { name: name.to_owned(), primary, seen, untested, whole, open }
     }
 
     /// The path of `tenant` by way of this node.
     #[must_use]
     pub fn path(&self, tenant: Option<&str>) -> Path<'_> {
-        Path::so_far(&self.whole, tenant, &self.open)
+        Path::so_far(&self.whole, tenant, &self.open, &self.untested)
     }
 }
 
@@ -164,14 +174,46 @@ fn of_tenant(whole: Report, tenant: Option<&str>) -> Report {
 }
 
 /// What the egress of each tenant that `whole` names comes to, where nobody in particular was asked about.
-fn verdicts(wanted: &Wanted, whole: &Report) -> BTreeMap<String, State> {
+fn verdicts(wanted: &Wanted, whole: &Report, facts: &Facts) -> BTreeMap<String, State> {
     if wanted.tenant.is_some() || !wanted.check.has_path() {
         return BTreeMap::new();
     }
     let subjects = whole.findings.iter().map(|f| &f.subject).chain(whole.passed.iter().map(|passed| &passed.subject));
     let names: BTreeSet<&str> =
         subjects.filter(|s| matches!(s.kind, "zone" | "tenant")).map(|s| s.name.as_str()).collect();
-    names.into_iter().map(|name| (name.to_owned(), Path::of(whole, Some(name)).state())).collect()
+    let state = |name: &str| Path::so_far(whole, Some(name), &[], &seen::untested(facts, Some(name))).state();
+    names.into_iter().map(|name| (name.to_owned(), state(name))).collect()
+}
+
+/// Whom the clauses are told of where nobody can tell which tenants there are.
+const ANY_TENANT: &str = "any tenant";
+
+/// The clauses of every tenant that was asked about, as `report` of `facts` has them; `None` where the check judges none.
+/// Where nobody can tell which tenants there are, what is looked at is unknown of any.
+#[must_use]
+pub fn clauses(wanted: &Wanted, report: &Report, facts: &Facts) -> Option<Vec<Judged>> {
+    if !matches!(wanted.check, Check::Contract | Check::All) {
+        return None;
+    }
+    if let Some(tenant) = &wanted.tenant {
+        return Some(contract::of(report, facts, tenant));
+    }
+    if facts.sdn.zones_in_force().is_some() {
+        let tenants = contract::tenants(facts);
+        return Some(tenants.iter().flat_map(|tenant| contract::of(report, facts, tenant)).collect());
+    }
+    let of_any = |clause: &contract::Clause| Judged {
+        tenant: ANY_TENANT.to_owned(),
+        clause: clause.id,
+        by: clause.by,
+        says: clause.says,
+        state: match clause.rules {
+            [] => contract::State::NotRun,
+            _ => contract::State::Unknown { missing: vec!["which tenants there are".to_owned()] },
+        },
+        not_run: None,
+    };
+    Some(contract::CLAUSES.iter().map(of_any).collect())
 }
 
 /// What of `whole` the check speaks of, and of whom; and how many findings about others were left out.

@@ -35,5 +35,5 @@ pub mod rules;
 mod scope;
 mod seen;
 
-pub use diagnosis::{Diagnosis, OneNode};
+pub use diagnosis::{Diagnosis, OneNode, clauses};
 pub use report::Report;

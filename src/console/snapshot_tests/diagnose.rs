@@ -187,6 +187,7 @@ fn legs_on_two_exit_nodes() {
             primary,
             whole,
             open: Vec::new(),
+            untested: std::collections::BTreeMap::new(),
             seen: seen.iter().map(|(leg, text)| (*leg, (*text).to_owned())).collect(),
         };
         let gone = finding("snat-missing", zone(), "SNAT is asked for by tenant eds, and hv03 has no rule for it.")
