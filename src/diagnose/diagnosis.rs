@@ -93,7 +93,9 @@ impl Diagnosis {
     pub(crate) fn of_report(wanted: &Wanted, whole: Report) -> Self {
         let mut diagnosis = Self::of(wanted, Evidence::default(), Vec::new());
         (diagnosis.report, diagnosis.others) = concerning(wanted, &whole, false);
-        diagnosis.verdicts = verdicts(wanted, &whole, &Facts::of(&diagnosis.evidence));
+        let facts = Facts::of(&diagnosis.evidence);
+        diagnosis.verdicts = verdicts(wanted, &whole, &facts);
+        diagnosis.clauses = clauses(wanted, &diagnosis.report, &facts).unwrap_or_default();
         Self { whole: of_tenant(whole, wanted.tenant.as_deref()), ..diagnosis }
     }
 

@@ -312,7 +312,8 @@ impl<'r> Path<'r> {
             Some(_) if unnamed => Whose::Unclear,
             Some(scope) => scope.subject(s),
         };
-        let legs: Vec<Judged<'r>> = LEGS.iter().map(|leg| judge(leg, report, (&found, &about), (open, untested))).collect();
+        let legs: Vec<Judged<'r>> =
+            LEGS.iter().map(|leg| judge(leg, report, (&found, &about), (open, untested))).collect();
         let on_no_leg = |f: &&Finding| !on_a_leg(f.id);
         let loud = |f: &&Finding| f.layer == Layer::Egress && f.severity == Severity::Fault;
         let elsewhere = report.findings.iter().filter(loud).filter(on_no_leg).any(|f| found(f) != Whose::Theirs);

@@ -31,7 +31,10 @@ pub(super) fn draw(global: &Global, request: &RenderArgs, dir: &Path, size: (u16
     check::there(&evidence, &wanted, &site)?;
     let (began, ended) = read_at(&evidence);
     let now = request.at.or(ended).ok_or_else(|| {
-        Failure::usage(format!("{} does not say when it was read", dir.display()), "give the moment to draw as now: --at")
+        Failure::usage(
+            format!("{} does not say when it was read", dir.display()),
+            "give the moment to draw as now: --at",
+        )
     })?;
     let style = super::style(global, request)?;
     let mut model = Model::new(site.name.clone(), size, now, style.look, style.keymap);
@@ -59,7 +62,8 @@ pub(super) fn draw(global: &Global, request: &RenderArgs, dir: &Path, size: (u16
 fn known(word: &str) -> Result<&'static str, Failure> {
     SCREENS.into_iter().find(|screen| *screen == word).ok_or_else(|| {
         let near = crate::site::text::nearest(word, SCREENS);
-        let help = near.map_or_else(|| format!("one of: {}", SCREENS.join(", ")), |near| format!("did you mean {near}?"));
+        let help =
+            near.map_or_else(|| format!("one of: {}", SCREENS.join(", ")), |near| format!("did you mean {near}?"));
         Failure::usage(format!("no screen of a bundle is called {word:?}"), help)
     })
 }
@@ -112,7 +116,10 @@ fn shown(screen: &str, model: &Model) -> Result<Screen, Failure> {
         }
         "evidence" => {
             let spot = findings::first(model).ok_or_else(|| {
-                Failure::usage("nothing in this bundle has evidence to show", "render diagnose shows what was looked at")
+                Failure::usage(
+                    "nothing in this bundle has evidence to show",
+                    "render diagnose shows what was looked at",
+                )
             })?;
             let lines = inquiry.map(|inquiry| findings::lines(inquiry, &spot, model.look.glyphs)).unwrap_or_default();
             Screen::Evidence { spot: Some(spot), lines: lines.into(), search: String::new(), scroll: 0 }

@@ -138,7 +138,10 @@ impl Page<'_, '_> {
         let lead = [self.canvas.glyph(class), Bit::text(" ")];
         let mut rows = self.folded(&lead, &text, Role::Title);
         // The findings below have the whole sentence.
-        rows.truncate(SENTENCE);
+        if rows.len() > SENTENCE {
+            rows.truncate(SENTENCE);
+            rows.last_mut().into_iter().for_each(|row| row.push(Bit::text(self.canvas.look().glyphs.more)));
+        }
         rows.extend(self.about().map(|text| vec![Bit::muted(format!("  {text}"))]));
         rows
     }
@@ -190,7 +193,9 @@ impl Page<'_, '_> {
     /// Reach, leg, and the danger of the first step; by which exit nodes the tenant leaves; who is awaited.
     fn about(&self) -> Option<String> {
         let mut out = Vec::new();
-        if let Some(first) = self.inquiry.headline().filter(|f| f.severity > Severity::Info) {
+        // What is found before all has come may be taken back, unless a leg is broken.
+        let told = !self.inquiry.is_open() || self.inquiry.broken().is_some();
+        if let Some(first) = self.inquiry.headline().filter(|f| told && f.severity > Severity::Info) {
             let reach = first.affects.len();
             let tenants = first.affects.iter().all(|who| self.ctx.inv().tenant(who).is_some());
             let what = if tenants { "tenant" } else { "object" };

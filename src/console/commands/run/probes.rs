@@ -29,8 +29,7 @@ pub(in super::super) fn check(model: &mut Model, call: &Call<'_>) -> Vec<Effect>
         Ok(_) if inv.tenants_gap.is_some() => Ok(Arc::from(word)),
         _ => Err(why),
     };
-    let tenant =
-        call.args.get(1).map(|word| find_tenant(&inv, word).or_else(|why| unsure(why, word))).transpose();
+    let tenant = call.args.get(1).map(|word| find_tenant(&inv, word).or_else(|why| unsure(why, word))).transpose();
     match (check, tenant) {
         (Some(Ok(check)), Ok(tenant)) => findings::ask(model, check, tenant),
         (Some(Err(why)), _) | (_, Err(why)) => {

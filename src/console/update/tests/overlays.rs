@@ -233,7 +233,7 @@ fn a_click_selects_a_second_one_opens_and_a_head_sorts() {
 fn where_a_bundle_goes_is_edited_as_in_a_shell() {
     let mut model = all_workloads();
     let field = tui_input::Input::new("bundles/egress tdemo".into());
-    model.overlay = Overlay::Save { field, saving: Saving::Asked };
+    model.overlay = Overlay::Save { field, saving: crate::console::model::Saving::Asked };
     let value = |model: &Model| match &model.overlay {
         Overlay::Save { field, .. } => field.value().to_owned(),
         _ => panic!("the prompt was closed"),
