@@ -329,7 +329,8 @@ pub enum SiteAction {
 /// `render …`.
 #[derive(Debug, Args)]
 pub struct RenderArgs {
-    /// Screen: tenants, board, workloads, vrfs, vnets, overview, fabric, sources, activity.
+    /// Screen: tenants, board, workloads, vrfs, vnets, overview, fabric, sources, activity; of a bundle: diagnose, finding,
+    /// evidence, path, contract, isolation.
     pub screen: String,
     /// Tenant of the screen, where it has one.
     #[arg(long, value_name = "NAME")]
@@ -337,10 +338,13 @@ pub struct RenderArgs {
     /// Of the embedded lab instead of a site.
     #[arg(long)]
     pub demo: bool,
+    /// Of what a check left in this directory, without a network.
+    #[arg(long, value_name = "DIR", conflicts_with = "demo")]
+    pub from: Option<PathBuf>,
     /// Columns × rows.
     #[arg(long, default_value = "120x40", value_name = "WxH")]
     pub size: String,
-    /// Moment to draw as now (default: now).
+    /// Moment to draw as now (default: now; of a bundle: when it was read).
     #[arg(long, value_name = "TIMESTAMP")]
     pub at: Option<jiff::Timestamp>,
     /// With colours (SGR); default: when stdout is a terminal.

@@ -14,7 +14,7 @@ use crate::diagnose::contract::Judged;
 use crate::diagnose::evidence::{Evidence, save};
 use crate::diagnose::facts::Facts;
 use crate::diagnose::pasted::Leg;
-use crate::diagnose::rules::matrix::{self, Matrix};
+use crate::diagnose::rules::matrix::{self, Config, Matrix, Traffic};
 use crate::diagnose::{Diagnosis, Report};
 use crate::inventory::feed::Clients;
 use crate::runtime::clock;
@@ -55,7 +55,7 @@ pub(super) fn run(global: &Global, request: &CheckArgs) -> Result<Code, Failure>
     let out = &mut std::io::stdout();
     if request.matrix {
         let printed = table(out, (&facts, &report), &matrix, (&site.name, wanted.tenant.as_deref()), request.output);
-        return verdict(printed, findings::code(&report, None));
+        return verdict(printed, code(&report, &matrix));
     }
     let told = Told { report: &report, matrix: &matrix, clauses: clauses.as_deref(), whole: check == Check::Contract };
     show(out, &told, evidence.at(), request.output)
@@ -71,6 +71,18 @@ pub(super) struct Told<'a> {
     pub(super) clauses: Option<&'a [Judged]>,
     /// Each clause, instead of what they come to.
     pub(super) whole: bool,
+}
+
+/// What a table comes to as an exit code: what is unknown in it is never fine.
+pub(super) fn code(report: &Report, matrix: &Matrix) -> Code {
+    let doubt = |cell: &matrix::Cell| {
+        let unclear = matches!(cell.traffic, Traffic::Unclear { .. } | Traffic::Contradictory { .. });
+        unclear || cell.config == Config::Unknown
+    };
+    match findings::code(report, None) {
+        Code::Ok if matrix.iter().any(|(.., cell)| doubt(cell)) => Code::Unknown,
+        code => code,
+    }
 }
 
 /// The findings, and the pasted results beside them.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::args::Format;
-use super::{Code, Failure, check, contract, findings, verdict};
+use super::{Code, Failure, check, contract, verdict};
 use crate::diagnose::Diagnosis;
 use crate::diagnose::collect::{Check, Wanted, report};
 use crate::diagnose::evidence::load;
@@ -30,7 +30,7 @@ pub(super) fn run(dir: &Path, table: bool, format: Format) -> Result<Code, Failu
     if table {
         let site = facts.site.as_ref().map_or("not named", |site| site.name.as_str());
         let printed = check::table(out, (&facts, &report), &matrix, (site, tenant.as_deref()), format);
-        return verdict(printed, findings::code(&report, None));
+        return verdict(printed, check::code(&report, &matrix));
     }
     let clauses = contract::of(&report, &evidence);
     let told = check::Told { report: &report, matrix: &matrix, clauses: clauses.as_deref(), whole };

@@ -1,5 +1,7 @@
 //! `render SCREEN`: one screen as text, for documents, tests and bug reports.
 
+mod bundle;
+
 use std::io::{IsTerminal, Write};
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,6 +22,13 @@ use crate::terminal::{Frame, PaintOptions, Painter};
 /// Runs the verb.
 pub(super) fn run(global: &Global, request: &RenderArgs) -> Result<Code, Failure> {
     let size = size(&request.size)?;
+    if let Some(dir) = &request.from {
+        return bundle::draw(global, request, dir, size);
+    }
+    if bundle::SCREENS.contains(&request.screen.as_str()) {
+        let text = format!("{} is a screen of what a check read", request.screen);
+        return Err(Failure::usage(text, "keep it with `check WHAT --save DIR`, then render it with --from DIR"));
+    }
     open::runtime()?.block_on(async {
         if request.demo {
             let lab = lab::start(&request.lab).await?;
@@ -82,9 +91,7 @@ fn list_of(word: &str) -> Result<ListId, Failure> {
 }
 
 async fn draw(global: &Global, request: &RenderArgs, site: &Arc<Site>, size: (u16, u16)) -> Result<Code, Failure> {
-    let colour = request.colour || std::io::stdout().is_terminal();
-    let depth = if colour { Depth::True } else { Depth::None };
-    let style = screen::style(global, depth, false)?;
+    let style = style(global, request)?;
     let clock = clock::system();
     let mut feed = Feed::start(site, open::clients(site).await?, &clock);
     let wanted = Wanted { kinds: kinds(request), tenant: request.tenant.as_deref() };
@@ -95,7 +102,20 @@ async fn draw(global: &Global, request: &RenderArgs, site: &Arc<Site>, size: (u1
     let target = screen_of(request, &inv)?;
     update(&mut model, Msg::Inventory(inv));
     nav::from_home(&mut model, target);
-    let screenful = view(&model);
+    write_screen(&model, colour(request))
+}
+
+fn colour(request: &RenderArgs) -> bool {
+    request.colour || std::io::stdout().is_terminal()
+}
+
+fn style(global: &Global, request: &RenderArgs) -> Result<screen::Style, Failure> {
+    screen::style(global, if colour(request) { Depth::True } else { Depth::None }, false)
+}
+
+/// Writes what `model` shows.
+fn write_screen(model: &Model, colour: bool) -> Result<Code, Failure> {
+    let screenful = view(model);
     let mut out = std::io::stdout();
     if colour {
         let options = PaintOptions { synchronised: false, scroll_regions: false };

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use ratatui::layout::Rect;
 
-pub use shown::{Focus, Overlay, Screen, Spot, TextForm};
+pub use shown::{Focus, Overlay, Saving, Screen, Spot, TextForm};
 
 use super::findings::{Inquiry, Verdict};
 use super::keymap::Keymap;

@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use super::Report;
 use super::collect::{Asked, Wanted, asked};
-use super::contract;
+use super::contract::{self, Judged};
 use super::evidence::{Evidence, Item};
 use super::facts::Facts;
 use super::finding::{Subject, Unknown};
 use super::parts::{self, Part};
-use super::path::{LEGS, Leg, Path, State};
+use super::path::{LEGS, Leg, Path, State, Untested};
 use super::seen::{self, Seen};
 
 /// What evidence comes to.
@@ -32,12 +32,14 @@ pub struct Diagnosis {
     pub whole: Report,
     /// What the egress of each tenant comes to, where everybody was asked about and everything has come.
     pub verdicts: BTreeMap<String, State>,
+    /// The clauses of the tenant contract, tenant by tenant, where the check judges them.
+    pub clauses: Vec<Judged>,
     /// Each exit node by itself, where the tenant has several.
     pub nodes: Vec<OneNode>,
-    /// Clauses of the tenant contract, where the check judges them and everything has come.
-    pub clauses: Option<Vec<contract::Judged>>,
     /// What was seen on legs that pass.
     pub seen: Seen,
+    /// Legs that are not tested on this site.
+    pub untested: Untested,
     /// Why the check was not awaited to its end, where it was not.
     pub given_up: Option<String>,
 }
@@ -55,6 +57,8 @@ pub struct OneNode {
     pub open: Vec<Part>,
     /// What was seen on legs that pass.
     pub seen: Seen,
+    /// Legs that are not tested on this site.
+    pub untested: Untested,
 }
 
 impl Diagnosis {
@@ -67,7 +71,7 @@ impl Diagnosis {
         let (report, others) = concerning(wanted, &whole, known);
         let clauses = if open.is_empty() { contract::asked(&report, &facts, wanted) } else { None };
         let whole = whole.with_owners(&facts);
-        let verdicts = if open.is_empty() { verdicts(wanted, &whole) } else { BTreeMap::new() };
+        let verdicts = if open.is_empty() { verdicts(wanted, &whole, &facts) } else { BTreeMap::new() };
         let whole = of_tenant(whole, wanted.tenant.as_deref());
         let tenant = wanted.tenant.as_deref();
         let exits = tenant.map(|tenant| exits(&facts, tenant)).unwrap_or_default();
@@ -78,10 +82,10 @@ impl Diagnosis {
                 .collect(),
             _ => Vec::new(),
         };
-        let seen = seen::of(&facts, tenant);
+        let (seen, untested) = (seen::of(&facts, tenant), seen::untested(&facts, tenant));
         let given_up = facts.given_up.map(|given_up| given_up.why);
         let (wanted, evidence) = (wanted.clone(), Arc::new(evidence));
-        Self { wanted, evidence, open, report, others, whole, verdicts, nodes, clauses, seen, given_up }
+        Self { wanted, evidence, open, report, others, whole, verdicts, clauses, nodes, seen, untested, given_up }
     }
 
     /// What `whole` comes to for `wanted`, without the evidence that it was made of.
@@ -89,14 +93,17 @@ impl Diagnosis {
     pub(crate) fn of_report(wanted: &Wanted, whole: Report) -> Self {
         let mut diagnosis = Self::of(wanted, Evidence::default(), Vec::new());
         (diagnosis.report, diagnosis.others) = concerning(wanted, &whole, false);
-        diagnosis.verdicts = verdicts(wanted, &whole);
+        let facts = Facts::of(&diagnosis.evidence);
+        diagnosis.verdicts = verdicts(wanted, &whole, &facts);
+        diagnosis.clauses = contract::asked(&diagnosis.report, &facts, wanted).unwrap_or_default();
         Self { whole: of_tenant(whole, wanted.tenant.as_deref()), ..diagnosis }
     }
 
     /// The path, where the check looks at one.
     #[must_use]
     pub fn path(&self) -> Option<Path<'_>> {
-        self.wanted.check.has_path().then(|| Path::so_far(&self.whole, self.wanted.tenant.as_deref(), &self.open))
+        let tenant = self.wanted.tenant.as_deref();
+        self.wanted.check.has_path().then(|| Path::so_far(&self.whole, tenant, &self.open, &self.untested))
     }
 
     /// What the tenant's egress comes to: the worst of its exit nodes, where there are several.
@@ -139,13 +146,14 @@ impl OneNode {
         if facts.nodes.get(name).is_none() && open.is_empty() {
             whole.unknown.push(unread(&facts, name));
         }
-        Self { name: name.to_owned(), primary, seen: seen::of(&facts, tenant), whole, open }
+        let (seen, untested) = (seen::of(&facts, tenant), seen::untested(&facts, tenant));
+        Self { name: name.to_owned(), primary, seen, untested, whole, open }
     }
 
     /// The path of `tenant` by way of this node.
     #[must_use]
     pub fn path(&self, tenant: Option<&str>) -> Path<'_> {
-        Path::so_far(&self.whole, tenant, &self.open)
+        Path::so_far(&self.whole, tenant, &self.open, &self.untested)
     }
 }
 
@@ -168,14 +176,15 @@ fn of_tenant(whole: Report, tenant: Option<&str>) -> Report {
 }
 
 /// What the egress of each tenant that `whole` names comes to, where nobody in particular was asked about.
-fn verdicts(wanted: &Wanted, whole: &Report) -> BTreeMap<String, State> {
+fn verdicts(wanted: &Wanted, whole: &Report, facts: &Facts) -> BTreeMap<String, State> {
     if wanted.tenant.is_some() || !wanted.check.has_path() {
         return BTreeMap::new();
     }
     let subjects = whole.findings.iter().map(|f| &f.subject).chain(whole.passed.iter().map(|passed| &passed.subject));
     let names: BTreeSet<&str> =
         subjects.filter(|s| matches!(s.kind, "zone" | "tenant")).map(|s| s.name.as_str()).collect();
-    names.into_iter().map(|name| (name.to_owned(), Path::of(whole, Some(name)).state())).collect()
+    let state = |name: &str| Path::so_far(whole, Some(name), &[], &seen::untested(facts, Some(name))).state();
+    names.into_iter().map(|name| (name.to_owned(), state(name))).collect()
 }
 
 /// What of `whole` the check speaks of, and of whom; and how many findings about others were left out.

@@ -1,10 +1,13 @@
 //! The path from a workload to the internet: which rules speak for which leg, and what they come to.
 
+use std::collections::BTreeMap;
+
 use super::Report;
+use super::evidence::Api;
 use super::finding::{Finding, Key, Layer, Severity, Subject, Unknown};
 use super::parts::Kind::{self, Fabric, Guests, Perimeter, Read, Tried};
 use super::parts::Part;
-use super::rules::is_blind;
+use super::rules;
 use super::scope::{Scope, Whose};
 
 /// A leg of the path.
@@ -24,10 +27,17 @@ pub struct Leg {
     pub seen_only: bool,
     /// Rules that speak for it.
     pub rules: &'static [&'static str],
+    /// Those of them without which it does not pass: the others look at one thing beside it, and say nothing of the leg.
+    pub decide: &'static [&'static str],
 }
+
+/// Legs that a check of this site does not test, by name, and why.
+pub type Untested = BTreeMap<&'static str, String>;
 
 /// The place of legs that are looked at on each exit node.
 pub const EXIT_NODE: &str = "exit node";
+/// The place of legs that nobody sees but the workload itself.
+const WORKLOAD: &str = "in the workload";
 
 /// Legs that hang on `part`.
 pub fn awaiting(part: &Part) -> impl Iterator<Item = &'static Leg> {
@@ -51,15 +61,17 @@ pub static LEGS: [Leg; 12] = [
         place: "PVE",
         needs: "the guest's state and its agent",
         rules: &["workload-stopped", "workload-down", "address-not-announced"],
+        decide: &["workload-stopped", "workload-down"],
     },
     Leg {
         name: "workload → bridge",
         awaits: &[Fabric, Read, Guests],
         misses: "",
         seen_only: false,
-        place: "in the workload",
+        place: WORKLOAD,
         needs: "a ping of the gateway from the workload",
         rules: &["firewall-bridge-mtu", "workload-gateway-silent"],
+        decide: &["firewall-bridge-mtu", "workload-gateway-silent"],
     },
     Leg {
         name: "zone and VNet applied",
@@ -85,6 +97,7 @@ pub static LEGS: [Leg; 12] = [
             "vnet-missing",
             "vnet-not-on-node",
         ],
+        decide: &["vnet-missing", "exit-outside-zone", "vni-collision", "snat-without-exit-node"],
     },
     Leg {
         name: "VRF up",
@@ -101,6 +114,7 @@ pub static LEGS: [Leg; 12] = [
             "l3vni-not-bound",
             "tenant-forwarding-off",
         ],
+        decide: &["frr-down", "l3vni-not-bound", "tenant-forwarding-off"],
     },
     Leg {
         name: "default route",
@@ -110,6 +124,7 @@ pub static LEGS: [Leg; 12] = [
         place: EXIT_NODE,
         needs: "routes of the VRF",
         rules: &["vrf-default-missing", "vrf-default-wrong-gateway", "frr-local-not-merged", "frr-local-contested"],
+        decide: &["vrf-default-missing", "vrf-default-wrong-gateway"],
     },
     Leg {
         name: "leaves by transit",
@@ -119,6 +134,7 @@ pub static LEGS: [Leg; 12] = [
         place: EXIT_NODE,
         needs: "a lookup of a workload's packet",
         rules: &["management-leak", "uplink-down", "exit-local-routing"],
+        decide: &["management-leak", "uplink-down"],
     },
     Leg {
         name: "SNAT rule",
@@ -137,6 +153,7 @@ pub static LEGS: [Leg; 12] = [
             "conntrack-full",
             "conntrack-collision",
         ],
+        decide: &["snat-missing", "snat-wrong-source", "conntrack-full"],
     },
     Leg {
         name: "transit forwards",
@@ -152,6 +169,7 @@ pub static LEGS: [Leg; 12] = [
             "rp-filter-strict",
             "return-route-missing",
         ],
+        decide: &["transit-forwarding-off", "forward-policy-drop", "return-route-missing"],
     },
     Leg {
         name: "gateway answers",
@@ -161,6 +179,7 @@ pub static LEGS: [Leg; 12] = [
         place: EXIT_NODE,
         needs: "a ping of the transit gateway",
         rules: &["gateway-unreachable", "gateway-down"],
+        decide: &["gateway-unreachable"],
     },
     Leg {
         name: "perimeter passes",
@@ -179,6 +198,7 @@ pub static LEGS: [Leg; 12] = [
             "rule-shadowed",
             "asymmetric-path",
         ],
+        decide: &["perimeter-drop", "route-missing", "nat-missing-for-routed"],
     },
     Leg {
         name: "internet answers",
@@ -188,15 +208,17 @@ pub static LEGS: [Leg; 12] = [
         place: EXIT_NODE,
         needs: "a connection to the internet from the VRF",
         rules: &["transit-mtu", "mtu-ruled-out"],
+        decide: &["transit-mtu"],
     },
     Leg {
         name: "nothing on management",
         awaits: &[],
         misses: "",
         seen_only: false,
-        place: "in the workload",
+        place: WORKLOAD,
         needs: "a capture during a ping from the workload",
         rules: &["management-traffic-seen"],
+        decide: &["management-traffic-seen"],
     },
 ];
 
@@ -213,13 +235,13 @@ pub enum State {
     Asking,
     /// A rule found a fault.
     Fail,
-    /// An input is missing, or what was found may be somebody else's.
+    /// It was to be looked at: an input is missing, or what was found may be somebody else's.
     Unknown,
     /// A rule found something to look at.
     Weak,
     /// A rule looked and found nothing.
     Pass,
-    /// No rule looked.
+    /// It cannot be tested from here.
     NotRun,
 }
 
@@ -253,6 +275,10 @@ pub struct Judged<'r> {
     pub passed: Vec<&'static str>,
     /// What it still waits for.
     pub open: Vec<&'r Part>,
+    /// Why it is not tested on this site, where it is not.
+    pub untested: Option<&'r str>,
+    /// Whether what was found may be another tenant's.
+    pub unclear: bool,
 }
 
 /// The legs, and the faults of egress that are on none.
@@ -269,12 +295,13 @@ impl<'r> Path<'r> {
     /// The path of `tenant`; of everybody without one.
     #[must_use]
     pub fn of(report: &'r Report, tenant: Option<&str>) -> Self {
-        Self::so_far(report, tenant, &[])
+        static NONE: Untested = Untested::new();
+        Self::so_far(report, tenant, &[], &NONE)
     }
 
-    /// The same while `open` has not come.
+    /// The same while `open` has not come, where `untested` is not tested.
     #[must_use]
-    pub fn so_far(report: &'r Report, tenant: Option<&str>, open: &'r [Part]) -> Self {
+    pub fn so_far(report: &'r Report, tenant: Option<&str>, open: &'r [Part], untested: &'r Untested) -> Self {
         let scope = tenant.map(|tenant| Scope::of(report, tenant));
         let found = |f: &Finding| scope.as_ref().map_or(Whose::Ours, |scope| scope.finding(f));
         let unnamed = scope.as_ref().is_some_and(|scope| !scope.named());
@@ -283,7 +310,8 @@ impl<'r> Path<'r> {
             Some(_) if unnamed => Whose::Unclear,
             Some(scope) => scope.subject(s),
         };
-        let legs: Vec<Judged<'r>> = LEGS.iter().map(|leg| judge(leg, report, (&found, &about), open)).collect();
+        let legs: Vec<Judged<'r>> =
+            LEGS.iter().map(|leg| judge(leg, report, (&found, &about), (open, untested))).collect();
         let on_no_leg = |f: &&Finding| !on_a_leg(f.id);
         let loud = |f: &&Finding| f.layer == Layer::Egress && f.severity == Severity::Fault;
         let elsewhere = report.findings.iter().filter(loud).filter(on_no_leg).any(|f| found(f) != Whose::Theirs);
@@ -324,11 +352,11 @@ fn judge<'r>(
     leg: &'static Leg,
     report: &'r Report,
     (found, about): (Of<'_, Finding>, Of<'_, Subject>),
-    open: &'r [Part],
+    (open, untested): (&'r [Part], &'r Untested),
 ) -> Judged<'r> {
     let loud = |f: &&Finding| leg.rules.contains(&f.id) && f.severity > Severity::Info;
-    let mut findings: Vec<&Finding> =
-        report.findings.iter().filter(loud).filter(|f| !matches!(found(f), Whose::Theirs | Whose::Unclear)).collect();
+    let ours = |f: &&Finding| !matches!(found(f), Whose::Theirs | Whose::Unclear);
+    let mut findings: Vec<&Finding> = report.findings.iter().filter(loud).filter(ours).collect();
     let unclear = report.findings.iter().filter(loud).any(|f| found(f) == Whose::Unclear);
     let missing: Vec<&Unknown> =
         report.unknown.iter().filter(|u| u.ids.iter().any(|id| leg.rules.contains(id))).collect();
@@ -339,29 +367,58 @@ fn judge<'r>(
         .map(|p| p.id)
         .collect();
     passed.dedup();
+    let decided = passed.iter().any(|id| leg.decide.contains(id));
     let open: Vec<&Part> = open.iter().filter(|part| leg.awaits.contains(&part.kind())).collect();
-    // What would be looked at on a node that cannot be asked was wanted and not had, which is more than not run.
-    let there = leg.awaits.iter().any(|kind| matches!(kind, Read | Tried));
-    if there && (passed.is_empty() || leg.seen_only) {
-        let of_node = |f: &&Finding| is_blind(f.id) && !matches!(found(f), Whose::Theirs | Whose::Unclear);
-        let told: Vec<Key> = findings.iter().map(|f| f.key()).collect();
-        findings.extend(report.findings.iter().filter(of_node).filter(|f| !told.contains(&f.key())));
-    }
-    let blind = findings.iter().any(|f| is_blind(f.id));
+    let silent = findings.is_empty() && missing.is_empty() && !unclear && !decided;
+    let untested = untested.get(leg.name).map(String::as_str);
+    let elsewhere = leg.place == WORKLOAD || untested.is_some();
+    let told: Vec<Key> = findings.iter().map(|f| f.key()).collect();
+    let hidden = |f: &&Finding| match (rules::is_blind(f.id), decided) {
+        (true, _) => leg.is_of_nodes() && (!decided || leg.seen_only),
+        // What only the workload sees is no source's to tell.
+        (false, false) => told.is_empty() && !elsewhere && hides(f, leg),
+        (false, true) => false,
+    };
+    findings.extend(report.findings.iter().filter(hidden).filter(ours).filter(|f| !told.contains(&f.key())));
+    let blind = findings.iter().any(|f| is_blind(f));
     let state = if !open.is_empty() {
         State::Asking
-    } else if findings.iter().any(|f| f.severity == Severity::Fault && !is_blind(f.id)) {
+    } else if findings.iter().any(|f| f.severity == Severity::Fault && !is_blind(f)) {
         State::Fail
     } else if blind || unclear || !missing.is_empty() {
         State::Unknown
     } else if !findings.is_empty() {
         State::Weak
-    } else if passed.is_empty() {
+    } else if decided {
+        State::Pass
+    } else if silent && elsewhere {
         State::NotRun
     } else {
-        State::Pass
+        State::Unknown
     };
-    Judged { leg, state, findings, missing, passed, open }
+    Judged { leg, state, findings, missing, passed, open, untested, unclear }
+}
+
+impl Leg {
+    /// Whether it is looked at on exit nodes: one that cannot be asked was wanted and not had, which is more than not run.
+    fn is_of_nodes(&self) -> bool {
+        self.awaits.iter().any(|kind| matches!(kind, Read | Tried))
+    }
+}
+
+fn is_blind(finding: &Finding) -> bool {
+    rules::is_blind(finding.id) || finding.layer == Layer::Access
+}
+
+/// Whether `finding` says that nothing comes from a back end that `leg` hangs on.
+fn hides(finding: &Finding, leg: &Leg) -> bool {
+    let of = |kind: Kind, api: Api| {
+        let whole = finding.subject.kind == "source" && finding.subject.name == api.words();
+        whole && leg.awaits.contains(&kind)
+    };
+    let source = of(Fabric, Api::Proxmox) || of(Perimeter, Api::Opnsense);
+    let token = finding.subject.kind == "token" && finding.subject.name.contains('!') && leg.awaits.contains(&Fabric);
+    finding.layer == Layer::Access && finding.severity == Severity::Fault && (source || token)
 }
 
 #[cfg(test)]

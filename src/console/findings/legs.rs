@@ -68,7 +68,7 @@ pub fn rows<'f>(diagnosis: &'f Diagnosis) -> Vec<Row<'f>> {
         let mut state = worst.unwrap_or(judged.state);
         let proven = seen.is_some() || nodes.iter().any(|on| on.seen.is_some());
         if leg.seen_only && state == State::Pass && !proven {
-            state = State::NotRun;
+            state = if judged.untested.is_some() { State::NotRun } else { State::Unknown };
         }
         Row { number: at + 1, leg, state, judged, nodes, seen }
     };

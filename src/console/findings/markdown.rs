@@ -29,6 +29,14 @@ pub fn markdown(inquiry: &Inquiry, glyphs: &Glyphs) -> Option<String> {
         out.push('\n');
         out.push_str(&of_finding(finding, glyphs));
     }
+    for of_tenant in diagnosis.clauses.chunk_by(|a, b| a.tenant == b.tenant) {
+        let _ = writeln!(out, "\n**{}**\n", super::contract(of_tenant).1);
+        for one in of_tenant {
+            let (class, why) = super::clause(one);
+            let why = if why.is_empty() { why } else { format!(" ({})", cell(&why)) };
+            let _ = writeln!(out, "- {} {} {}{why}", glyphs.of(class), one.clause, one.says);
+        }
+    }
     if !diagnosis.report.unknown.is_empty() {
         out.push('\n');
     }

@@ -1,6 +1,7 @@
 //! Findings on screen: the check that runs or ran last, its cursor, what was read for it, and the last verdict of each
 //! tenant's egress.
 
+mod clauses;
 mod evidence;
 mod flows;
 mod inquiry;
@@ -15,6 +16,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
+pub use clauses::{clause, contract, elsewhere};
 pub use evidence::{Line, Origin, Spelt, find, items_of, lines, origin, origin_short, spelt, values};
 pub use flows::tracked;
 pub use inquiry::{Came, Found, Inquiry};
@@ -33,7 +35,7 @@ use super::nav;
 use super::resolve::{Probe, conclude, remember};
 use crate::diagnose::Diagnosis;
 use crate::diagnose::collect::Check;
-use crate::diagnose::finding::Finding;
+use crate::diagnose::finding::{Finding, Severity};
 use crate::diagnose::path::State;
 use crate::inventory::{Class, ObjectId};
 
@@ -221,7 +223,7 @@ fn spots(inquiry: &Inquiry) -> Vec<Spot> {
 }
 
 /// What is under the cursor: on a screen about one thing that thing, else where the cursor was put, else the first
-/// leg that is broken, unknown or weak, else the first of all.
+/// leg that is broken, unknown or weak, else the first finding, else the first of all.
 #[must_use]
 pub fn spot(model: &Model) -> Option<Spot> {
     let inquiry = model.inquiry.as_ref()?;
@@ -231,13 +233,20 @@ pub fn spot(model: &Model) -> Option<Spot> {
         Screen::Evidence { spot, .. } => return spot.clone(),
         _ => return None,
     };
-    let spots = spots(inquiry);
-    let first = || {
-        let legs = inquiry.legs();
-        let of = |state| legs.iter().find(|row| row.state == state).map(|row| Spot::Leg(row.number - 1));
-        of(State::Fail).or_else(|| of(State::Unknown)).or_else(|| of(State::Weak))
-    };
-    put.filter(|put| spots.contains(put)).or_else(first).or_else(|| spots.first().cloned())
+    put.filter(|put| spots(inquiry).contains(put)).or_else(|| first(model))
+}
+
+/// Where the cursor is before it is put anywhere.
+#[must_use]
+pub fn first(model: &Model) -> Option<Spot> {
+    let inquiry = model.inquiry.as_ref()?;
+    let legs = inquiry.legs();
+    let of = |state| legs.iter().find(|row| row.state == state).map(|row| Spot::Leg(row.number - 1));
+    let worst = of(State::Fail).or_else(|| of(State::Unknown)).or_else(|| of(State::Weak));
+    // What was found elsewhere is told before a path on which all is well.
+    let found = || inquiry.findings().into_iter().find(|f| f.severity > Severity::Info).map(|f| Spot::Finding(f.key()));
+    let found = if inquiry.is_open() { None } else { found() };
+    worst.or(found).or_else(|| spots(inquiry).into_iter().next())
 }
 
 /// The finding that `spot` is about: itself, or the first one of the leg.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use tui_input::Input as Field;
 
 use crate::console::list::Cell;
-use crate::console::model::{Model, Overlay};
+use crate::console::model::{Model, Overlay, Saving};
 use crate::console::msg::{Effect, Notice};
 use crate::console::resolve::{Probe, conclude, remember};
 use crate::console::widgets::format::plural;
@@ -21,13 +21,26 @@ pub fn start(model: &mut Model) {
     let at = model.now.strftime("%Y%m%dT%H%M%SZ");
     let name = format!("{}{of}-{at}", super::word(inquiry.check));
     let dir = model.bundles.as_ref().map_or_else(|| PathBuf::from(&name), |dir| dir.join(&name));
-    model.overlay = Overlay::Save { field: Field::new(dir.display().to_string()) };
+    model.overlay = Overlay::Save { field: Field::new(dir.display().to_string()), saving: Saving::Asked };
 }
 
-/// Keeps what was read in `dir`.
+/// Keeps what was read in `dir`. A prompt that is open stays until it is kept: what is refused is there to be mended.
 pub fn save(model: &mut Model, dir: &str) -> Vec<Effect> {
     let evidence = model.inquiry.as_ref().and_then(|i| i.diagnosis()).map(|d| d.evidence.clone());
-    let (Some(evidence), false) = (evidence, dir.trim().is_empty()) else { return Vec::new() };
+    let mut tell = |now: Saving| {
+        if let Overlay::Save { saving, .. } = &mut model.overlay {
+            *saving = now;
+        }
+    };
+    let Some(evidence) = evidence else {
+        tell(Saving::Refused("nothing was read yet that could be kept".to_owned()));
+        return Vec::new();
+    };
+    if dir.trim().is_empty() {
+        tell(Saving::Refused("name a directory".to_owned()));
+        return Vec::new();
+    }
+    tell(Saving::Running);
     let dir = PathBuf::from(dir.trim());
     remember(model, Probe { at: model.now, what: format!("{KEPT}{}", shown(&dir)), result: None });
     vec![Effect::Save { dir, evidence }]
@@ -40,6 +53,14 @@ pub fn saved(model: &mut Model, dir: &std::path::Path, result: Result<usize, Str
         Err(why) => (Class::Warning, format!("not kept: {why}")),
     };
     conclude(model, KEPT, Cell::state(class, text.clone()));
+    // Only the prompt that waits for it is told: one that was edited since is about something else.
+    if let Overlay::Save { saving: saving @ Saving::Running, .. } = &mut model.overlay {
+        if class == Class::Warning {
+            *saving = Saving::Refused(crate::text::clean(&text).into_owned());
+            return;
+        }
+        model.overlay = Overlay::None;
+    }
     model.say(Notice { class, text });
 }
 

@@ -12,7 +12,14 @@ pub fn sheet(model: &Model) -> Vec<TextLine> {
     let finding = selected(model);
     if *json {
         let diagnosis = model.inquiry.as_ref().and_then(|i| i.diagnosis());
-        let whole = || diagnosis.map(|d| d.report.document(d.evidence.at()));
+        let whole = || {
+            let mut document = diagnosis?.report.document(diagnosis?.evidence.at());
+            let clauses = &diagnosis?.clauses;
+            if let Some(map) = document.as_object_mut().filter(|_| !clauses.is_empty()) {
+                map.insert("clauses".to_owned(), serde_json::json!(clauses));
+            }
+            Some(document)
+        };
         let value = if key.is_some() { finding.map(Finding::document) } else { whole() };
         let text = value.and_then(|v| serde_json::to_string_pretty(&v).ok()).unwrap_or_default();
         return text.lines().map(|line| TextLine::Plain(line.to_owned())).collect();

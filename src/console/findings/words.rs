@@ -6,6 +6,7 @@ use super::{Came, Inquiry, OnNode, Row};
 use crate::console::list::Cell;
 use crate::console::widgets::format::plural;
 use crate::diagnose::collect::Check;
+use crate::diagnose::contract;
 use crate::diagnose::finding::{Fact, Finding, Severity};
 use crate::diagnose::parts::Part;
 use crate::diagnose::path::{Judged, State};
@@ -81,7 +82,11 @@ pub fn result(state: State) -> Cell {
 #[must_use]
 pub fn seen(row: &Row<'_>) -> String {
     if row.state == State::NotRun {
-        return format!("needs {}", row.leg.needs);
+        return untested(&row.judged);
+    }
+    // It passes by its rules, and nothing was seen of it.
+    if row.state == State::Unknown && row.judged.state == State::Pass && row.nodes.is_empty() {
+        return not_read(&row.judged);
     }
     if row.nodes.is_empty() {
         return on(row.leg.misses, &row.judged, row.seen);
@@ -114,14 +119,25 @@ fn on(misses: &str, leg: &Judged<'_>, seen: Option<&str>) -> String {
                 let why = missing.why.as_deref().unwrap_or("missing");
                 format!("{why}: {}", missing.missing)
             }
-            (None, None) => "a finding that may be another tenant's".to_owned(),
+            (None, None) if leg.unclear => "a finding that may be another tenant's".to_owned(),
+            (None, None) => not_read(leg),
         },
         State::Pass => {
             let seen = seen.map_or_else(|| format!("none of {}", leg.passed.join(", ")), str::to_owned);
             if misses.is_empty() { seen } else { format!("{seen} · {misses}") }
         }
-        State::NotRun => format!("needs {}", leg.leg.needs),
+        State::NotRun => untested(leg),
     }
+}
+
+/// Why a leg is not run here.
+fn untested(leg: &Judged<'_>) -> String {
+    leg.untested.map_or_else(|| format!("needs {}", leg.leg.needs), str::to_owned)
+}
+
+/// What was to be read for a leg, and was not.
+fn not_read(leg: &Judged<'_>) -> String {
+    format!("not read: {}", leg.leg.needs)
 }
 
 /// Who is awaited.
@@ -156,6 +172,7 @@ pub fn sentence(inquiry: &Inquiry, now: Timestamp) -> (Class, String) {
     let not_run = inquiry.legs_of(State::NotRun);
     let legs = if not_run > 0 { format!(" · {} not run here", plural(not_run, "leg")) } else { String::new() };
     let unknown = inquiry.legs_of(State::Unknown);
+    let clauses = contract::count(&diagnosis.clauses, &contract::State::Unknown { missing: Vec::new() });
     match (inquiry.headline(), &diagnosis.given_up) {
         (Some(first), _) if first.severity > Severity::Info => (severity(first.severity), first.title.clone()),
         (_, Some(why)) => {
@@ -170,6 +187,7 @@ pub fn sentence(inquiry: &Inquiry, now: Timestamp) -> (Class, String) {
             let inputs = plural(report.unknown.len(), "input");
             (Class::Unknown, format!("no fault found, but {inputs} missing{legs}"))
         }
+        _ if clauses > 0 => (Class::Unknown, format!("no fault found, but {} unknown", plural(clauses, "clause"))),
         _ if unknown > 0 => (Class::Unknown, format!("no fault found, but {} unknown{legs}", plural(unknown, "leg"))),
         _ if report.passed.is_empty() => (Class::NotRun, "nothing was looked at".to_owned()),
         _ => (Class::Fine, format!("no fault found · {} passed{legs}", plural(report.passed.len(), "check"))),

@@ -44,6 +44,9 @@ pub const fn said(came: Option<Came>) -> (Class, &'static str) {
 /// Faults, warnings, cells that are unknown, cells without traffic: what stands at the right of the breadcrumb.
 #[must_use]
 pub fn counts(matrix: &Matrix) -> Vec<(Class, String)> {
+    if matrix.iter().next().is_none() {
+        return vec![(Class::Unknown, "no pair looked at".to_owned())];
+    }
     let open = matrix.iter().filter(|(.., cell)| is_open(cell)).count();
     let mut out = vec![(if open > 0 { Class::Fault } else { Class::Fine }, format!("{open} open"))];
     let mut more = |class, count: usize, words: &str| {

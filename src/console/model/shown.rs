@@ -198,6 +198,8 @@ pub enum Overlay {
     Save {
         /// Directory.
         field: Field,
+        /// How far it is.
+        saving: Saving,
     },
     /// The field for a pasted result.
     Paste(Box<crate::console::isolation::Paste>),
@@ -222,4 +224,16 @@ pub enum Focus {
     Rail,
     /// A pane.
     Pane(ListId),
+}
+
+/// How far the keeping of a bundle is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Saving {
+    /// The directory is being named.
+    #[default]
+    Asked,
+    /// It is being written.
+    Running,
+    /// It was not kept: why, and what helps.
+    Refused(String),
 }

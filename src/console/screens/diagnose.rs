@@ -16,6 +16,8 @@ use crate::console::view::ctx::Ctx;
 use crate::console::widgets::canvas::{Bit, Canvas, wrap};
 use crate::console::widgets::format::plural;
 use crate::console::widgets::frame::{Titles, rule};
+use crate::diagnose::collect::Check;
+use crate::diagnose::contract::{Judged, State as ClauseState};
 use crate::diagnose::finding::{Finding, Severity, Unknown};
 use crate::diagnose::path::State;
 use crate::diagnose::report::{inputs, together};
@@ -136,7 +138,10 @@ impl Page<'_, '_> {
         let lead = [self.canvas.glyph(class), Bit::text(" ")];
         let mut rows = self.folded(&lead, &text, Role::Title);
         // The findings below have the whole sentence.
-        rows.truncate(SENTENCE);
+        if rows.len() > SENTENCE {
+            rows.truncate(SENTENCE);
+            rows.last_mut().into_iter().for_each(|row| row.push(Bit::text(self.canvas.look().glyphs.more)));
+        }
         rows.extend(self.about().map(|text| vec![Bit::muted(format!("  {text}"))]));
         rows
     }
@@ -176,6 +181,7 @@ impl Page<'_, '_> {
                 cursor = Some((first, rows.len() - 1));
             }
         }
+        rows.extend(self.clauses(&diagnosis.clauses));
         if !diagnosis.report.unknown.is_empty() {
             rows.push(self.rule(&format!("unknown · {}", diagnosis.report.unknown.len()), 0));
             let all: Vec<&Unknown> = diagnosis.report.unknown.iter().collect();
@@ -187,11 +193,17 @@ impl Page<'_, '_> {
     /// Reach, leg, and the danger of the first step; by which exit nodes the tenant leaves; who is awaited.
     fn about(&self) -> Option<String> {
         let mut out = Vec::new();
-        if let Some(first) = self.inquiry.headline().filter(|f| f.severity > Severity::Info) {
+        // What is found before all has come may be taken back, unless a leg is broken.
+        let told = !self.inquiry.is_open() || self.inquiry.broken().is_some();
+        if let Some(first) = self.inquiry.headline().filter(|f| told && f.severity > Severity::Info) {
             let reach = first.affects.len();
             let tenants = first.affects.iter().all(|who| self.ctx.inv().tenant(who).is_some());
             let what = if tenants { "tenant" } else { "object" };
-            out.extend((reach > 0).then(|| format!("Affects {}.", plural(reach, what))));
+            out.extend(match first.affects.as_slice() {
+                [] => None,
+                [one] => Some(format!("Affects {one}.")),
+                _ => Some(format!("Affects {}.", plural(reach, what))),
+            });
             let all = self.inquiry.leg_count();
             out.extend(self.inquiry.broken().map(|leg| format!("Found at leg {leg} of {all}.")));
             // Where there is little room the step itself says it.
@@ -284,6 +296,37 @@ impl Page<'_, '_> {
         let lead = [Bit::text(format!(" {sign} {deeper}")), self.canvas.glyph(class), Bit::text(" ")];
         let role = if here { Role::Title } else { Role::Text };
         self.folded(&lead, &finding.title, role)
+    }
+
+    /// The clauses of the tenant contract: all of them where it was asked for, else those that are broken.
+    fn clauses(&self, judged: &[Judged]) -> Vec<Row> {
+        let whole = self.inquiry.check == Check::Contract;
+        let mut rows = Vec::new();
+        for of_tenant in judged.chunk_by(|a, b| a.tenant == b.tenant) {
+            let (class, text) = findings::contract(of_tenant);
+            rows.push(self.rule("contract", 0));
+            rows.extend(self.folded(&[Bit::text("   "), self.canvas.glyph(class), Bit::text(" ")], &text, Role::Title));
+            let shown = of_tenant.iter().filter(|one| whole || matches!(one.state, ClauseState::Broken { .. }));
+            rows.extend(shown.flat_map(|one| self.clause(one)));
+        }
+        rows
+    }
+
+    fn clause(&self, one: &Judged) -> Vec<Row> {
+        let (class, why) = findings::clause(one);
+        let lead = [Bit::text("   "), self.canvas.glyph(class), Bit::text(format!(" {:<4}", one.clause))];
+        let below = Bit::text(" ".repeat(9));
+        let mut rows = self.folded(&lead, one.says, Role::Text);
+        if !why.is_empty() {
+            rows.extend(self.folded(std::slice::from_ref(&below), &why, Role::Muted));
+        }
+        // Of everybody the commands would be the same ones again and again.
+        if let Some(command) = one.not_run.as_ref().filter(|_| self.inquiry.tenant.is_some()) {
+            let lead = [below, self.canvas.glyph(Class::NotRun), Bit::text(" ")];
+            rows.extend(self.folded(&lead, &findings::elsewhere(command), Role::Muted));
+            rows.extend(self.folded(&[Bit::text(" ".repeat(11)), Bit::muted("$ ")], &command.command, Role::Text));
+        }
+        rows
     }
 
     fn unknown(&self, group: &[&Unknown]) -> Vec<Row> {

@@ -53,7 +53,14 @@ fn come(mut model: Model, report: Report) -> Model {
 fn judged(model: &Model, report: Report) -> Diagnosis {
     let asked = model.inquiry.as_ref().expect("a check");
     let evidence = Arc::new(Evidence { question: None, items: items() });
-    Diagnosis { evidence, ..Diagnosis::of_report(&Wanted::of(asked.check, asked.tenant.as_deref()), report) }
+    let untested = [("internet answers", "needs an address to try: `internet` in the site file".to_owned())].into();
+    let seen = [("leaves by transit", "a packet to 198.51.100.1 leaves by vmbr0.50".to_owned())].into();
+    Diagnosis {
+        evidence,
+        untested,
+        seen,
+        ..Diagnosis::of_report(&Wanted::of(asked.check, asked.tenant.as_deref()), report)
+    }
 }
 
 fn item(file: &str, line: &str, body: &str) -> Item {
@@ -91,7 +98,10 @@ fn zone() -> Subject {
 
 /// What the exit node and SDN say, and nothing of workloads and of the firewall.
 fn passing(except: &[&str]) -> Report {
-    let legs = LEGS.iter().skip(2).take(7).flat_map(|leg| leg.rules.iter().take(3));
+    let seen = LEGS
+        .iter()
+        .filter(|leg| !matches!(leg.name, "workload → bridge" | "internet answers" | "nothing on management"));
+    let legs = seen.flat_map(|leg| leg.decide.iter().take(3));
     let passed = legs.filter(|id| !except.contains(id)).map(|id| Passed { id, subject: zone() }).collect();
     Report { findings: Vec::new(), passed, unknown: Vec::new() }
 }
@@ -187,6 +197,7 @@ fn legs_on_two_exit_nodes() {
             primary,
             whole,
             open: Vec::new(),
+            untested: std::collections::BTreeMap::new(),
             seen: seen.iter().map(|(leg, text)| (*leg, (*text).to_owned())).collect(),
         };
         let gone = finding("snat-missing", zone(), "SNAT is asked for by tenant eds, and hv03 has no rule for it.")
@@ -237,4 +248,29 @@ fn the_board_says_the_last_verdict() {
     let mut model = come(asking(DESIGN, Check::Egress), broken());
     model.show(Screen::Board { tenant: "eds".into() });
     check(&refreshed(model), "diagnose", "verdict");
+}
+
+#[test]
+fn clauses_of_the_contract() {
+    let dead = Finding {
+        layer: Layer::Access,
+        ..finding("source-unreachable", Subject::new("source", "Proxmox VE"), "Proxmox VE does not answer.")
+    };
+    let unread = Report { findings: vec![dead], passed: Vec::new(), unknown: Vec::new() };
+    for size in [COMPACT, DESIGN] {
+        check(&come(asking(size, Check::Contract), passing(&["snat-missing"])), "diagnose", "contract");
+        check(&come(asking(size, Check::Contract), unread.clone()), "diagnose", "contract-unread");
+    }
+}
+
+#[test]
+fn a_directory_too_long_for_the_prompt() {
+    let mut model = come(asking(COMPACT, Check::Egress), passing(&[]));
+    model.bundles = Some(format!("/srv/{}/bundles", "deep/".repeat(20)).into());
+    findings::start_saving(&mut model);
+    check(&model, "save", "long");
+    findings::save(&mut model, "/srv/full");
+    let why = "/srv/full holds something already; name a directory that is empty, or is not there yet";
+    update(&mut model, Msg::Saved { dir: "/srv/full".into(), result: Err(why.to_owned()) });
+    check(&model, "save", "refused");
 }

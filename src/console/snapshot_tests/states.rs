@@ -156,3 +156,12 @@ fn empty_lists() {
         check(&filtered(pane, "xyz"), "board", "filtered-empty");
     }
 }
+
+#[test]
+fn a_zero_never_stands_for_what_was_not_read() {
+    for inv in [trouble(&[SourceId::Pve], GapKind::NoAnswer, false), trouble(&[SourceId::Pve], GapKind::NoAnswer, true)]
+    {
+        let text = super::grid::render(&view(&tenants(inv, DESIGN)));
+        assert!(text.contains("? faults · ? warnings"), "{text}");
+    }
+}

@@ -10,7 +10,7 @@ use crate::console::complete::{self, clean_line};
 use crate::console::findings;
 use crate::console::list::{Column, ListId};
 use crate::console::lists::def;
-use crate::console::model::{Model, Overlay, Screen};
+use crate::console::model::{Model, Overlay, Saving, Screen};
 use crate::console::msg::{Effect, Notice};
 use crate::terminal::input::{Key, KeyCode};
 
@@ -30,9 +30,8 @@ fn field(model: &mut Model) -> Option<&mut Field> {
         Overlay::Command { field, .. }
         | Overlay::Filter { field, .. }
         | Overlay::Search { field, .. }
-        | Overlay::Save { field } => Some(field),
-        Overlay::None => None,
-        Overlay::Sort { .. } | Overlay::Columns { .. } | Overlay::Paste(_) | Overlay::Approve(_) => None,
+        | Overlay::Save { field, .. } => Some(field),
+        Overlay::None | Overlay::Sort { .. } | Overlay::Columns { .. } | Overlay::Paste(_) | Overlay::Approve(_) => None,
     }
 }
 
@@ -51,6 +50,8 @@ pub fn edit(model: &mut Model, key: Key) -> bool {
         return true;
     }
     let narrows = matches!(model.overlay, Overlay::Help { .. } | Overlay::Actions { .. });
+    // A line that is opened by one key is closed by taking that key back; where to save was offered, and only esc closes it.
+    let closes = !narrows && !matches!(model.overlay, Overlay::Save { .. });
     let taken = if key.code == KeyCode::Right && at_end(model) { complete::taken(model) } else { None };
     let Some(field) = field(model) else { return false };
     let request = match key.code {
@@ -58,7 +59,7 @@ pub fn edit(model: &mut Model, key: Key) -> bool {
         KeyCode::Char(_) if field.value().chars().count() >= FIELD => return true,
         KeyCode::Char(c) if crate::text::is_clean(&c.to_string()) => InputRequest::InsertChar(c),
         KeyCode::Char(_) => return true,
-        KeyCode::Backspace if field.value().is_empty() && !narrows => {
+        KeyCode::Backspace if field.value().is_empty() && closes => {
             close(model);
             return true;
         }
@@ -144,12 +145,8 @@ fn changed(model: &mut Model) {
             let (text, from) = (field.value().to_owned(), before.1);
             commands::look_for(model, &text, from);
         }
-        Overlay::None
-        | Overlay::Save { .. }
-        | Overlay::Sort { .. }
-        | Overlay::Columns { .. }
-        | Overlay::Paste(_)
-        | Overlay::Approve(_) => {}
+        Overlay::Save { saving, .. } => *saving = Saving::Asked,
+        Overlay::None | Overlay::Sort { .. } | Overlay::Columns { .. } | Overlay::Paste(_) | Overlay::Approve(_) => {}
     }
 }
 
@@ -275,9 +272,9 @@ pub fn accept(model: &mut Model) -> Vec<Effect> {
             model.overlay = Overlay::None;
             Vec::new()
         }
-        Overlay::Save { field } => {
+        Overlay::Save { saving: Saving::Running, .. } => Vec::new(),
+        Overlay::Save { field, .. } => {
             let dir = field.value().to_owned();
-            model.overlay = Overlay::None;
             findings::save(model, &dir)
         }
         Overlay::Actions { at, .. } => {

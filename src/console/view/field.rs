@@ -14,7 +14,11 @@ pub fn draw(canvas: &mut Canvas<'_>, at: (u16, u16), width: u16, field: &Field, 
     let before = canvas.plain(&before).into_owned();
     let used = u16::try_from(text::width(&before)).unwrap_or(u16::MAX);
     let skipped = used.saturating_sub(width.saturating_sub(2));
-    let visible = skip_cells(&before, skipped);
+    // What is left of the place says so: a path is not taken for one that begins here.
+    let visible = match skipped {
+        0 => before,
+        _ => format!("{}{}", canvas.charset().ellipsis(), skip_cells(&before, skipped.saturating_add(1))),
+    };
     let sign = canvas.look().glyphs.input;
     let x = canvas.bits((at.0, at.1), width, &[Bit::new(visible, Role::Input)]);
     let caret = at.0 + x;

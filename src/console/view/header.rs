@@ -269,6 +269,9 @@ fn counts(canvas: &Canvas<'_>, model: &Model, inv: &Inventory) -> Vec<Bit> {
             SourceStatus::Off | SourceStatus::Stale | SourceStatus::Failed | SourceStatus::Unusable
         )
     });
+    // Nothing of tenants is known without Proxmox VE: what others tell is joined on it.
+    let pve = inv.sources.get(SourceId::Pve).status(model.now);
+    let dark = dark || inv.tenants_gap.is_some() || pve != SourceStatus::Fresh;
     let dot = || Bit::muted(" · ");
     let mut out = match faults {
         0 if dark => counted(canvas, Class::Unknown, "faults"),

@@ -7,7 +7,7 @@ use crate::console::commands::{self, Action, Availability, Danger, HelpRow};
 use crate::console::complete::{self, Candidate};
 use crate::console::list::ListId;
 use crate::console::lists;
-use crate::console::model::{Layout, Model, Overlay};
+use crate::console::model::{Layout, Model, Overlay, Saving};
 use crate::console::msg::Hit;
 use crate::console::theme::Role;
 use crate::console::widgets::canvas::{Bit, Canvas, wrap};
@@ -19,7 +19,7 @@ use crate::inventory::Class;
 pub fn draw(canvas: &mut Canvas<'_>, model: &Model) {
     match &model.overlay {
         Overlay::None | Overlay::Filter { .. } | Overlay::Search { .. } => {}
-        Overlay::Save { field } => save(canvas, field),
+        Overlay::Save { field, saving } => save(canvas, field, saving),
         Overlay::Help { scroll, search } => help(canvas, model, *scroll, search),
         Overlay::Actions { search, at } => actions(canvas, model, search, *at),
         Overlay::Command { field, at, .. } => command(canvas, model, field, *at),
@@ -41,17 +41,31 @@ pub(in crate::console) fn popup(canvas: &mut Canvas<'_>, size: (u16, u16), title
 }
 
 /// Where a bundle is to be kept.
-fn save(canvas: &mut Canvas<'_>, field: &tui_input::Input) {
+fn save(canvas: &mut Canvas<'_>, field: &tui_input::Input, saving: &Saving) {
+    const ROWS: usize = 4;
+    let width = canvas.area().width.saturating_sub(4).min(112);
+    let room = width.saturating_sub(6);
+    let (class, said) = match saving {
+        Saving::Asked => (Class::Info, Vec::new()),
+        Saving::Running => (Class::Progress, vec!["saving".to_owned()]),
+        Saving::Refused(why) => (Class::Warning, wrap(&canvas.plain(why), room)),
+    };
+    let shown = said.len().min(ROWS);
     let titles = Titles {
         title: "Save the evidence".to_owned(),
         right: vec![Bit::muted("secrets are taken out")],
         foot: vec![Bit::muted("a directory that is not there yet, or is empty")],
         focused: true,
     };
-    let screen = canvas.area();
-    let inside = popup(canvas, (screen.width.saturating_sub(4).min(112), 3), &titles);
+    let inside = popup(canvas, (width, 3 + u16::try_from(shown).unwrap_or(0)), &titles);
     canvas.bits((inside.x + 1, inside.y), 3, &[Bit::new("in", Role::Accent)]);
     field::draw(canvas, (inside.x + 4, inside.y), inside.width.saturating_sub(5), field, "");
+    for (n, (y, text)) in (inside.y + 1..inside.bottom()).zip(&said).enumerate() {
+        let sign = if n == 0 { canvas.glyph(class) } else { Bit::text(" ") };
+        let cut = (n + 1 == shown && said.len() > shown).then(|| canvas.charset().ellipsis());
+        let text = text.chars().chain(cut).collect::<String>();
+        canvas.bits((inside.x + 1, y), room + 3, &[sign, Bit::text(" "), Bit::text(text)]);
+    }
 }
 
 fn help(canvas: &mut Canvas<'_>, model: &Model, scroll: usize, search: &tui_input::Input) {

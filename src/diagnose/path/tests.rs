@@ -69,20 +69,61 @@ fn the_first_broken_leg_is_the_one_told() {
 }
 
 #[test]
-fn a_leg_that_no_rule_looked_at_was_not_run() {
-    let path_of = |report: &Report| Path::of(report, Some("eds")).count(State::NotRun);
+fn a_leg_of_which_nothing_was_read_is_unknown_and_not_run_only_where_a_workload_alone_sees_it() {
+    let guests = LEGS.iter().filter(|leg| leg.place == WORKLOAD).count();
+    let all_dark = |path: &Path<'_>| (path.count(State::NotRun), path.count(State::Unknown));
+    let dark = (guests, LEGS.len() - guests);
+    let path_of = |report: &Report| all_dark(&Path::of(report, Some("eds")));
     let empty = Report { findings: Vec::new(), passed: Vec::new(), unknown: Vec::new() };
-    assert_eq!(path_of(&empty), LEGS.len());
-    assert_eq!(Path::of(&empty, None).state(), State::NotRun);
-    let silent = LEGS.iter().filter(|leg| leg.rules.is_empty()).count();
-    assert_eq!(path_of(&passing(&zone("eds"))), silent);
+    assert_eq!(path_of(&empty), dark);
+    assert_eq!(Path::of(&empty, None).state(), State::Unknown);
+    assert_eq!(path_of(&passing(&zone("eds"))), (0, 0));
     let mut shared = passing(&Subject::new("node", "hv02"));
-    assert_eq!(path_of(&shared), LEGS.len(), "nothing names the tenant");
+    assert_eq!(path_of(&shared), dark, "nothing names the tenant");
     assert_eq!(Path::of(&shared, Some("eds")).state(), State::Unknown);
     shared.passed.push(Passed { id: "inter-tenant-leak", subject: zone("eds") });
-    assert_eq!(path_of(&shared), silent);
-    assert_eq!(path_of(&passing(&zone("tdemo"))), LEGS.len(), "another tenant's pass is no pass");
-    assert_eq!(path_of(&passing(&Subject::new("workload", "2040"))), LEGS.len(), "whose is it?");
+    assert_eq!(path_of(&shared), (0, 0));
+    assert_eq!(path_of(&passing(&zone("tdemo"))), dark, "another tenant's pass is no pass");
+    assert_eq!(path_of(&passing(&Subject::new("workload", "2040"))), dark, "whose is it?");
+}
+
+#[test]
+fn what_the_site_gives_nothing_to_test_with_is_not_run() {
+    let empty = Report { findings: Vec::new(), passed: Vec::new(), unknown: Vec::new() };
+    let why = Untested::from([("internet answers", "no address".to_owned())]);
+    let path = Path::so_far(&empty, Some("eds"), &[], &why);
+    assert_eq!(state(&path, "internet answers"), State::NotRun);
+    let healthy = passing(&zone("eds"));
+    let path = Path::so_far(&healthy, Some("eds"), &[], &why);
+    assert_eq!(state(&path, "internet answers"), State::Pass);
+}
+
+#[test]
+fn a_rule_that_looks_at_one_thing_beside_the_leg_does_not_pass_it() {
+    for leg in &LEGS {
+        assert!(leg.decide.iter().all(|id| leg.rules.contains(id)) && !leg.decide.is_empty(), "{}", leg.name);
+    }
+    let mut report = Report { findings: Vec::new(), passed: Vec::new(), unknown: Vec::new() };
+    let node = || Subject::new("node", "hv02");
+    report.passed = vec![Passed { id: "rp-filter-drops", subject: node() }];
+    assert_eq!(state(&Path::of(&report, None), "transit forwards"), State::Unknown);
+    report.passed.push(Passed { id: "transit-forwarding-off", subject: node() });
+    assert_eq!(state(&Path::of(&report, None), "transit forwards"), State::Pass);
+}
+
+#[test]
+fn a_source_that_answers_nothing_is_told_on_every_leg_that_hangs_on_it() {
+    let mut report = Report { findings: Vec::new(), passed: Vec::new(), unknown: Vec::new() };
+    let dead = found("source-unreachable", Severity::Fault, Subject::new("source", "Proxmox VE"), &[]);
+    report.findings = vec![Finding { layer: Layer::Access, ..dead }];
+    for tenant in [None, Some("eds")] {
+        let path = Path::of(&report, tenant);
+        for leg in path.legs.iter().filter(|leg| leg.leg.place != WORKLOAD) {
+            let told = leg.findings.iter().any(|f| f.id == "source-unreachable");
+            assert!(leg.state == State::Unknown && told, "{}", leg.leg.name);
+        }
+        assert_eq!((path.state(), path.broken()), (State::Unknown, None));
+    }
 }
 
 #[test]
@@ -125,7 +166,9 @@ fn what_is_looked_at_on_a_node_that_cannot_be_asked_is_unknown_and_not_unlooked(
     }
     assert_eq!(state(&path, "workload runs"), State::Pass, "Proxmox VE told");
     assert_eq!(state(&path, "nothing on management"), State::NotRun);
-    assert_eq!(state(&Path::of(&report, Some("tdemo")), "SNAT rule"), State::NotRun, "not of its node");
+    let of_another = Path::of(&report, Some("tdemo"));
+    let snat = of_another.legs.iter().find(|leg| leg.leg.name == "SNAT rule").unwrap();
+    assert!(snat.state == State::Unknown && snat.findings.is_empty(), "not of its node");
 }
 
 #[test]

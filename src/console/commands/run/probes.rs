@@ -1,11 +1,14 @@
 //! What is asked of the site beside reading it.
 
+use std::sync::Arc;
+
 use super::places::find_tenant;
 use crate::backends::dns::RecordType;
 use crate::console::commands::Call;
 use crate::console::model::Model;
 use crate::console::msg::{Effect, Notice};
 use crate::console::{findings, isolation, resolve};
+use crate::site::names::TenantName;
 
 pub(in super::super) fn resolve(model: &mut Model, call: &Call<'_>) -> Vec<Effect> {
     let Some(name) = call.args.first() else { return Vec::new() };
@@ -21,7 +24,12 @@ pub(in super::super) fn resolve(model: &mut Model, call: &Call<'_>) -> Vec<Effec
 pub(in super::super) fn check(model: &mut Model, call: &Call<'_>) -> Vec<Effect> {
     let Some(inv) = model.picture().cloned() else { return Vec::new() };
     let check = call.args.first().map(|word| findings::called(word).map_err(|all| format!("check what? {all}")));
-    let tenant = call.args.get(1).map(|word| find_tenant(&inv, word)).transpose();
+    // Where nobody can tell whether there is a tenant of that name, the check itself says what it finds of it.
+    let unsure = |why: String, word: &str| match word.parse::<TenantName>() {
+        Ok(_) if inv.tenants_gap.is_some() => Ok(Arc::from(word)),
+        _ => Err(why),
+    };
+    let tenant = call.args.get(1).map(|word| find_tenant(&inv, word).or_else(|why| unsure(why, word))).transpose();
     match (check, tenant) {
         (Some(Ok(check)), Ok(tenant)) => findings::ask(model, check, tenant),
         (Some(Err(why)), _) | (_, Err(why)) => {

@@ -24,6 +24,7 @@ pub(super) struct Drawer {
     title: String,
     count: String,
     values: Vec<Row>,
+    value: Option<Row>,
     origin: Vec<Row>,
     short: Row,
     not_tested: Vec<Row>,
@@ -51,6 +52,7 @@ impl Drawer {
             title,
             count: if all == 0 { String::new() } else { format!("{key} {} of {all} items", items.len()) },
             values: shown,
+            value: values.first().map(|(label, value)| pen.line(label, value)),
             origin: items.first().map(|item| pen.origin(item)).unwrap_or_default(),
             short: items.first().map(|item| pen.short(item)).unwrap_or_default(),
             not_tested: folded(canvas, width, &[Bit::text("  ")], &not_tested, Role::Text),
@@ -70,7 +72,7 @@ impl Drawer {
     /// As many rows as there is room for, the values in all of them.
     fn rows(self, canvas: &Canvas<'_>, height: u16) -> Vec<Row> {
         let head = ruled(canvas, self.width, &self.title, &self.count);
-        let value = self.values.first().cloned();
+        let value = self.value;
         match height {
             0 => Vec::new(),
             1 => value.into_iter().collect(),
@@ -90,10 +92,15 @@ impl Drawer {
                 out
             }
             _ => {
-                let rows = [Some(head), value, Some(self.short), Some(self.last)].into_iter().flatten();
+                let rows = [Some(head), value, Some(self.short)].into_iter().flatten();
                 let mut out: Vec<Row> = rows.filter(|row| !row.is_empty()).collect();
-                let more = usize::from(height).saturating_sub(out.len());
-                out.extend(self.next.into_iter().take(more));
+                // The steps in full where there is room for more than one row, else the first one and what was not tested.
+                match usize::from(height).saturating_sub(out.len()) {
+                    more @ 2.. if !self.next.is_empty() => {
+                        out.extend(self.next.into_iter().chain(self.not_tested).take(more));
+                    }
+                    _ => out.extend(Some(self.last).filter(|row| !row.is_empty())),
+                }
                 out
             }
         }
@@ -110,6 +117,12 @@ impl Pen<'_, '_> {
         let fill = LABEL.saturating_sub(usize::from(self.canvas.width(label))).max(1);
         let lead = [Bit::muted(format!("  {label}{}", " ".repeat(fill)))];
         folded(self.canvas, self.width, &lead, value, Role::Text)
+    }
+
+    /// The same in one row, cut where it does not fit.
+    fn line(&self, label: &str, value: &str) -> Row {
+        let fill = LABEL.saturating_sub(usize::from(self.canvas.width(label))).max(1);
+        vec![Bit::muted(format!("  {label}{}", " ".repeat(fill))), Bit::text(self.canvas.plain(value).into_owned())]
     }
 
     fn origin(&self, item: &Item) -> Vec<Row> {

@@ -70,7 +70,8 @@ fn broken() -> Report {
 /// What the check of the model comes to with `report`.
 fn judged(model: &Model, report: Report) -> Diagnosis {
     let asked = inquiry(model);
-    Diagnosis::of_report(&Wanted::of(asked.check, asked.tenant.as_deref()), report)
+    let seen = ["leaves by transit", "internet answers"].map(|leg| (leg, "seen".to_owned())).into();
+    Diagnosis { seen, ..Diagnosis::of_report(&Wanted::of(asked.check, asked.tenant.as_deref()), report) }
 }
 
 fn come(model: &mut Model, id: u64, report: Report) {
@@ -482,4 +483,40 @@ fn before_a_result_there_is_nothing_to_open_or_copy() {
         assert!(matches!(m.screen(), Screen::Diagnose { .. }), "{key}");
     }
     assert_eq!(asked(&press(&mut m, "r")), []);
+}
+
+#[test]
+fn a_name_is_checked_where_nobody_can_tell_whether_there_is_such_a_tenant() {
+    let mut m = given((120, 40));
+    assert!(asked(&line(&mut m, "check egress nobody")).is_empty(), "{}", said(&m));
+    let inv = m.inv.as_mut().map(Arc::make_mut).unwrap();
+    inv.tenants.clear();
+    inv.tenants_gap = Some(crate::inventory::Gap::new(crate::inventory::GapKind::NoAnswer, "no answer"));
+    assert_eq!(asked(&line(&mut m, "check egress nobody")), [(1, Check::Egress, Some("nobody"))]);
+    assert!(asked(&line(&mut m, "check egress No-Tenant;")).is_empty(), "no name of a tenant: {}", said(&m));
+}
+
+#[test]
+fn a_directory_that_is_refused_stays_to_be_mended() {
+    use crate::console::model::{Overlay, Saving};
+    let mut m = with_evidence();
+    let saving = |m: &Model| match &m.overlay {
+        Overlay::Save { field, saving } => Some((field.value().to_owned(), saving.clone())),
+        _ => None,
+    };
+    press(&mut m, "S");
+    press(&mut m, "ctrl-u");
+    assert!(press(&mut m, "enter").is_empty());
+    assert!(matches!(saving(&m), Some((_, Saving::Refused(why))) if why.contains("name a directory")));
+    type_text(&mut m, "full");
+    assert_eq!(saving(&m), Some(("full".to_owned(), Saving::Asked)));
+    assert!(matches!(press(&mut m, "enter").first(), Some(Effect::Save { .. })));
+    assert!(press(&mut m, "enter").is_empty(), "once at a time");
+    update(&mut m, Msg::Saved { dir: "full".into(), result: Err("full is not empty; name another".into()) });
+    let Some((text, Saving::Refused(why))) = saving(&m) else { panic!("{:?}", m.overlay) };
+    assert!(text == "full" && why.contains("not kept: full is not empty"), "{text}: {why}");
+    type_text(&mut m, "er");
+    press(&mut m, "enter");
+    update(&mut m, Msg::Saved { dir: "fuller".into(), result: Ok(1) });
+    assert!(saving(&m).is_none() && said(&m).contains("1 item kept in fuller"), "{}", said(&m));
 }

@@ -43,6 +43,7 @@ pub(super) fn build(facts: &Facts) -> Matrix {
         .collect();
     let path = legs::of_paths(facts, &tenants, &senders, &exits);
     let nodes = exits.iter().map(|exit| exit.name.to_owned()).collect();
+    let unread = exits.iter().filter(|exit| exit.node.unreachable.is_some()).map(|exit| exit.name.to_owned()).collect();
     let lookups = lookups(&exits, facts, &tenants);
     let told: BTreeSet<_> = lookups.keys().filter_map(|(_, from, to)| Some((*from, (*to)?))).collect();
     let looked_up = told.iter().filter(|(from, to)| from != to).count();
@@ -50,7 +51,7 @@ pub(super) fn build(facts: &Facts) -> Matrix {
     ground.ways = ground.all_ways();
     let cells =
         senders.iter().flat_map(|sender| targets.iter().map(|target| ground.cell(facts, sender, target))).collect();
-    Matrix { at: facts.read_at, senders, targets, cells, pasted: Vec::new(), looked_up, nodes, path }
+    Matrix { at: facts.read_at, senders, targets, cells, pasted: Vec::new(), looked_up, nodes, unread, path }
 }
 
 /// Lookups of tenants' packets, by node, sender, and the tenant they are to, where they are to one.

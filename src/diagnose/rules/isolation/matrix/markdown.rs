@@ -52,15 +52,21 @@ pub fn markdown(matrix: &Matrix, about: &About) -> String {
         matrix.at.map_or_else(|| "at an unknown time".to_owned(), |at| at.strftime("%Y-%m-%d %H:%M:%SZ").to_string());
     // Writing to a string cannot fail.
     let _ = writeln!(out, "**Isolation of tenants**, site {}, {at}\n", escaped(&about.site));
-    let nodes = if matrix.nodes.is_empty() { "none".to_owned() } else { matrix.nodes.join(", ") };
+    let read: Vec<&str> = matrix.nodes.iter().filter(|n| !matrix.unread.contains(n)).map(String::as_str).collect();
+    let mut nodes = if read.is_empty() { "none".to_owned() } else { read.join(", ") };
+    if !matrix.unread.is_empty() {
+        let _ = write!(nodes, "; NOT read: {}", matrix.unread.join(", "));
+    }
     let _ = writeln!(out, "- run by {}, deevnet-console {}", escaped(&about.by), about.version);
     let _ = writeln!(out, "- exit nodes read: {}", escaped(&nodes));
     let _ = writeln!(
         out,
-        "- {} ordered pairs of tenants, {} of them looked up on an exit node; {} cells, {} proven by traffic, {} not",
+        "- {} ordered pairs of tenants, {} of them looked up on an exit node; {} cells, {} unknown, {} proven by traffic, \
+         {} not",
         matrix.pairs(),
         matrix.looked_up,
         matrix.iter().count(),
+        matrix.count(Config::Unknown),
         matrix.proven(),
         matrix.not_run()
     );

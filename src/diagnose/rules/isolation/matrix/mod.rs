@@ -81,8 +81,10 @@ pub struct Matrix {
     pub pasted: Vec<Shown>,
     /// Ordered pairs of tenants whose way an exit node was asked for.
     pub looked_up: usize,
-    /// Exit nodes that were read.
+    /// Exit nodes of the tenants that were asked.
     pub nodes: Vec<String>,
+    /// Those of them of which nothing could be read.
+    pub unread: Vec<String>,
     /// Legs of the path to the internet that only a workload can test.
     pub path: Vec<PathLeg>,
 }
