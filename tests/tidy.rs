@@ -14,7 +14,7 @@ const MAY_USE: [(&str, &[&str]); 11] = [
     ("terminal", &["text"]),
     ("provision", &["diagnose", "inventory", "backends", "site", "text"]),
     ("console", &["provision", "diagnose", "inventory", "backends", "site", "terminal", "text"]),
-    ("runtime", &["console", "provision", "diagnose", "inventory", "terminal", "text"]),
+    ("runtime", &["console", "provision", "diagnose", "inventory", "site", "terminal", "text"]),
     ("lab", &[]),
     (
         "cli",

@@ -97,7 +97,7 @@ fn a_session_that_is_lost_in_the_middle_is_taken_up_by_the_next_one() {
     planned(&mut pty);
     // The apply was sent, and is looked for on a node that it does not reach.
     pty.press("A", "1 change running");
-    pty.wait_for("done, is read again");
+    pty.wait_for("step 5 of 5");
     pty.signal(Signal::HUP);
     assert_eq!(pty.wait_ended().exit_status(), Some(129));
     pty.assert_nothing_left_behind();
