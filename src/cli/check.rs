@@ -57,7 +57,13 @@ pub(super) fn run(global: &Global, request: &CheckArgs) -> Result<Code, Failure>
         let printed = table(out, (&facts, &report), &matrix, (&site.name, wanted.tenant.as_deref()), request.output);
         return verdict(printed, code(&report, &matrix));
     }
-    let told = Told { report: &report, matrix: &matrix, clauses: clauses.as_deref(), whole: check == Check::Contract };
+    let judges = matches!(check, Check::Contract | Check::All);
+    let told = Told {
+        report: &report,
+        matrix: &matrix,
+        clauses: judges.then_some(clauses.as_slice()),
+        whole: check == Check::Contract,
+    };
     show(out, &told, evidence.at(), request.output)
 }
 

@@ -4,7 +4,6 @@ use std::io::Write;
 
 use crate::console::findings;
 use crate::console::theme::Glyphs;
-use crate::console::widgets::format::plural;
 use crate::diagnose::Report;
 use crate::diagnose::collect::Wanted;
 use crate::diagnose::contract::{self, Judged, State};

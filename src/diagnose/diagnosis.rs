@@ -69,7 +69,7 @@ impl Diagnosis {
         let whole = Report::of_facts(&facts);
         let known = facts.site.as_ref().is_some_and(|site| asked(&evidence, wanted, &site.value) == Asked::There);
         let (report, others) = concerning(wanted, &whole, known);
-        let clauses = if open.is_empty() { contract::asked(&report, &facts, wanted) } else { None };
+        let clauses = contract::asked(&report, &facts, wanted).unwrap_or_default();
         let whole = whole.with_owners(&facts);
         let verdicts = if open.is_empty() { verdicts(wanted, &whole, &facts) } else { BTreeMap::new() };
         let whole = of_tenant(whole, wanted.tenant.as_deref());

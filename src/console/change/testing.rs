@@ -86,7 +86,7 @@ pub(crate) fn unfinished() -> Entry {
     let begun = |step| Record::Begun { step, before: Seen::Absent, todo: todo(step) };
     let mut records = vec![opened, Record::Run { who: who.clone(), digests: Vec::new(), riders: Vec::new() }];
     for step in 0..3 {
-        records.extend([begun(step), Record::Applied { step }, Record::Verified { step }]);
+        records.extend([begun(step), Record::Applied { step }, Record::Verified { step, after: None }]);
     }
     records.push(begun(3));
     let lines = (-960..).zip(records).map(|(at, record)| Line { at: moment(at), record }).collect();

@@ -31,7 +31,9 @@ fn field(model: &mut Model) -> Option<&mut Field> {
         | Overlay::Filter { field, .. }
         | Overlay::Search { field, .. }
         | Overlay::Save { field, .. } => Some(field),
-        Overlay::None | Overlay::Sort { .. } | Overlay::Columns { .. } | Overlay::Paste(_) | Overlay::Approve(_) => None,
+        Overlay::None | Overlay::Sort { .. } | Overlay::Columns { .. } | Overlay::Paste(_) | Overlay::Approve(_) => {
+            None
+        }
     }
 }
 

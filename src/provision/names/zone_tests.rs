@@ -1,4 +1,5 @@
 use super::*;
+use crate::provision::object::Object;
 
 fn zone(claim: Claim) -> DnsZone {
     DnsZone { zone: "tdemo.mobile.example".to_owned(), claim }

@@ -21,7 +21,13 @@ fn key(name: &str) -> Object {
 fn plan(world: &World, tenant: &TenantName, title: &str, steps: Vec<Step>) -> Plan {
     let name = tenant.as_str().to_owned();
     let subject = Subject { name: name.clone(), tenant: Some(name) };
-    Plan { site: world.site.name.clone(), title: format!("{title} of {}", tenant.as_str()), subject, steps, reach: None }
+    Plan {
+        site: world.site.name.clone(),
+        title: format!("{title} of {}", tenant.as_str()),
+        subject,
+        steps,
+        reach: None,
+    }
 }
 
 /// The keys of a tenant that there are, oldest first, and all zones.
