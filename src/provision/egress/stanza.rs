@@ -21,9 +21,9 @@ use crate::provision::world::Context;
 use crate::site::model::ExitNodeSite;
 
 /// After how long a command that puts the file in place is given up.
-const PUTTING: Duration = Duration::from_mins(10);
+const PUTTING: Duration = Duration::from_secs(600);
 /// How long another writer that lists the tenant is waited for: its timer runs every five minutes (domain.md §5.1).
-const WRITING: Duration = Duration::from_mins(6);
+const WRITING: Duration = Duration::from_secs(360);
 
 /// The field of the default route: what the line says behind its prefix.
 const ROUTE: &str = "ip route 0.0.0.0/0";

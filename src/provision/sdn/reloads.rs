@@ -66,7 +66,10 @@ async fn one(context: &Context, client: &Client, node: &str, upid: &Upid) -> Res
         waited += patience.between;
     };
     let (told, failed) = match end {
-        TaskEnd::Ok => return Ok(context.tell(format!("{node} has reloaded its network"))),
+        TaskEnd::Ok => {
+            context.tell(format!("{node} has reloaded its network"));
+            return Ok(());
+        }
         TaskEnd::Warnings(count) => (format!("{node} has reloaded its network with {count} warnings"), None),
         TaskEnd::Failed { text, .. } => {
             let said = format!("{node} did not reload its network: {text}");
