@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
-use deevnet_console::backends::dns::RecordData;
+use deevnet_console::backends::dns::{DnsName, RecordData};
+use deevnet_console::backends::opnsense::NewForward;
+use deevnet_console::backends::permit::Permit;
 use deevnet_console::lab::{Lab, LabOptions, Pace};
 use deevnet_console::provision::approve::Refusal;
 use deevnet_console::provision::engine::Ended;
@@ -142,6 +144,41 @@ async fn a_reload_that_loads_nothing_or_fails_is_not_believed() {
     let server = bench.world.site.powerdns.as_ref().unwrap().dns;
     let (step, kind, _) = early(bench.run(forward::set(&bench.world.site, &domain, server, "by hand")).await);
     assert_eq!((step, kind), (1, TroubleKind::Refused));
+    bench.lab.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_plain_row_of_a_domain_is_left_and_keeps_its_words() {
+    let bench = bench().await;
+    let (router, permit) = (bench.world.opnsense().unwrap(), Permit::grant("a-test"));
+    let domain: DnsName = "tdemo.mobile.deevnet.net".parse().unwrap();
+    let mut second = NewForward {
+        domain: domain.clone(),
+        server: [10, 20, 99, 30].into(),
+        port: None,
+        enabled: true,
+        description: "Ansible managed - tenant tdemo (ADR-0004)".to_owned(),
+    };
+    router.add_forward(&permit, &second).await.unwrap();
+    let name = "tdemo".parse().unwrap();
+    let index = deevnet_console::site::numbering::TenantIndex::new(1).unwrap();
+    let forwards = || plan(&bench.world, names::forwards(&bench.world.site, &name, index));
+    let preview = bench.runs.look(&bench.world, forwards()).await;
+    assert!(preview.riders().iter().any(|rider| rider.contains("other rows of tdemo")), "{:?}", preview.riders());
+    assert!(matches!(bench.runs.approved(&bench.world, preview), Err(Refusal::NameNeeded { .. })));
+    assert_eq!(bench.run(forwards()).await, Ended::Done);
+    bench.is_whole(forwards()).await;
+    let rows = router.forwards().await.unwrap();
+    let own: Vec<_> = rows.iter().filter(|row| row.domain == domain.as_str()).collect();
+    assert_eq!(own.len(), 1, "{own:?}");
+    assert!(own[0].description.contains("tenant tdemo"), "{own:?}");
+
+    // What somebody saved and did not apply is named before it goes along.
+    second.domain = "eds.example".parse().unwrap();
+    router.add_forward(&permit, &second).await.unwrap();
+    router.delete_forward(&permit, &own[0].uuid).await.unwrap();
+    let preview = bench.runs.look(&bench.world, forwards()).await;
+    assert!(preview.riders().iter().any(|rider| rider.contains("eds.example")), "{:?}", preview.riders());
     bench.lab.shutdown().await;
 }
 
