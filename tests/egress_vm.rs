@@ -63,6 +63,7 @@ fn plan(world: &World, tenant: &str) -> Plan {
         title: format!("Way out of {tenant}"),
         subject: Subject { name: tenant.to_owned(), tenant: Some(tenant.to_owned()) },
         steps: egress::onboarding(&world.site, tenant),
+        reach: None,
     }
 }
 

@@ -100,6 +100,7 @@ pub fn network(site: &Site, lock: SdnLock) -> Plan {
             Step::present(Object::SdnSubnet(subnet), subnet_fields).following(),
             Step::present(Object::SdnApply(SdnApply { nodes: vec![node] }), Fields::new()).following(),
         ],
+        reach: None,
     }
 }
 

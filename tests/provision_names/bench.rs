@@ -25,6 +25,7 @@ pub fn plan(world: &World, steps: Vec<Step>) -> Plan {
         title: "Names of rtrip".to_owned(),
         subject: Subject { name: "rtrip".to_owned(), tenant: Some("rtrip".to_owned()) },
         steps,
+        reach: None,
     }
 }
 

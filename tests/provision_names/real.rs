@@ -52,6 +52,7 @@ fn world(site: &Arc<Site>, server: &Pdns, origin: &str) -> Arc<World> {
         proxmox: Err(none()),
         powerdns: Ok(client(&dns, KEY)),
         opnsense: Err(none()),
+        registry: None,
         exit_nodes: Vec::new(),
         clock: Arc::new(move || jiff::Timestamp::from_millisecond(read.load(Ordering::SeqCst)).unwrap()),
         sleep: Arc::new(|_| Box::pin(tokio::task::yield_now())),
