@@ -375,8 +375,14 @@ impl Preview {
     pub fn question(&self) -> Question {
         let riders = self.riders();
         let along = format!("this goes along, and is not of this plan: {}", riders.join(", "));
-        let because: Vec<String> =
-            self.final_because().map(str::to_owned).into_iter().chain((!riders.is_empty()).then_some(along)).collect();
+        let destroys = self.plan.reach.as_ref().is_some_and(|reach| !reach.destroyed.is_empty()) && !self.is_empty();
+        let because: Vec<String> = self
+            .final_because()
+            .map(str::to_owned)
+            .into_iter()
+            .chain(destroys.then(|| "what it destroys does not come back".to_owned()))
+            .chain((!riders.is_empty()).then_some(along))
+            .collect();
         if !because.is_empty() {
             return Question::Name(because.join("; "));
         }

@@ -10,7 +10,7 @@ use crate::console::model::Model;
 use crate::console::msg::{Effect, Notice};
 use crate::console::widgets::format;
 use crate::inventory::{Class, Inventory};
-use crate::site::names::TenantName;
+use crate::site::names::{TenantName, WorkloadName};
 use crate::site::numbering::TenantIndex;
 
 /// Indices that are given out; the last one is kept for drills.
@@ -20,7 +20,8 @@ const ALLOCATABLE: u8 = 62;
 pub type Asked = (&'static str, &'static str);
 
 /// What is asked. The first goes without a key.
-pub const ASKED: [Asked; 2] = [("name", "Name"), ("index", "Index")];
+pub const ASKED: [Asked; 5] =
+    [("name", "Name"), ("index", "Index"), ("workload", "First VM"), ("cores", "Cores"), ("memory", "Memory MiB")];
 
 /// A form that is filled in.
 #[derive(Debug, Clone, Default)]
@@ -54,16 +55,12 @@ impl Form {
         at.and_then(|at| self.fields.get(at)).map_or("", |field| field.value().trim())
     }
 
-    /// The wish it comes to.
+    /// The wish it comes to. What is left out is chosen when the plan is made, by what is there then.
     #[must_use]
-    pub fn wish(&self, inv: Option<&Inventory>) -> Wish {
-        let mut words = vec![self.text("name").to_owned()];
-        let index = match (self.text("index"), inv) {
-            ("", Some(inv)) => lowest(inv).map(|index| index.to_string()).unwrap_or_default(),
-            (typed, _) => typed.to_owned(),
-        };
-        words.push(format!("index={index}"));
-        Wish { name: "onboard", words }
+    pub fn wish(&self) -> Wish {
+        let typed = |(key, _): &Asked| Some(format!("{key}={}", self.text(key))).filter(|_| !self.text(key).is_empty());
+        let others = ASKED.iter().skip(1).filter_map(typed);
+        Wish { name: "onboard", words: std::iter::once(self.text("name").to_owned()).chain(others).collect() }
     }
 }
 
@@ -120,7 +117,7 @@ pub fn next(model: &mut Model) -> Vec<Effect> {
         model.say(Notice::warning(text));
         return Vec::new();
     }
-    let wish = form.wish(model.picture().map(AsRef::as_ref));
+    let wish = form.wish();
     proposal::ask(model, wish)
 }
 
@@ -147,6 +144,7 @@ pub fn checks(model: &Model) -> Vec<Check> {
         out.extend(of_name(inv, name));
     }
     out.push(of_index(inv, form.text("index")));
+    out.extend(of_first(form));
     out.push(of_pending(inv, typed));
     out.push(check("SDN lock: is tried at apply", Class::Progress, None));
     out
@@ -222,6 +220,28 @@ fn of_index(inv: &Inventory, typed: &str) -> Check {
         }
         None => check(format!("index {typed} is free"), Class::Fine, None),
     }
+}
+
+/// The first workload, where one is asked for.
+fn of_first(form: &Form) -> Vec<Check> {
+    let mut out = Vec::new();
+    let (name, mut numbers) =
+        (form.text("workload"), ["cores", "memory"].into_iter().filter(|k| !form.text(k).is_empty()));
+    if !name.is_empty() {
+        out.push(match name.parse::<WorkloadName>() {
+            Ok(_) => check("a name for the first VM", Class::Fine, None),
+            Err(e) => check("a name for the first VM", Class::Fault, Some(format!("{e}; {}", e.help()))),
+        });
+    }
+    let no_number = |key: &&str| form.text(key).parse::<u32>().ok().is_none_or(|number| number == 0);
+    if let Some(bad) = numbers.clone().find(no_number) {
+        let why = format!("{bad}: {:?} is no number above 0", form.text(bad));
+        out.push(check("the size of the first VM", Class::Fault, Some(why)));
+    } else if name.is_empty() && numbers.next().is_some() {
+        let why = "a size without a VM: name the first VM, or leave its size out".to_owned();
+        out.push(check("the size of the first VM", Class::Fault, Some(why)));
+    }
+    out
 }
 
 fn of_pending(inv: &Inventory, name: &str) -> Check {

@@ -65,7 +65,7 @@ pub struct Clause {
     /// What is owed, one sentence.
     pub says: &'static str,
     /// Rules whose findings break it, or leave it open where they say what was not read or tried
-    /// ([`leaves_open`](super::rules::leaves_open)); empty = it cannot be judged from outside.
+    /// ([`leaves_open`]); empty = it cannot be judged from outside.
     pub rules: &'static [&'static str],
     /// What those rules do not see.
     pub elsewhere: Option<Elsewhere>,

@@ -40,9 +40,17 @@ pub fn rendered(text: &str, vrf: &str, gateway: Option<Ipv4Addr>) -> String {
         let (inside, after) = rest.split_at(length);
         rest = after;
         let closed = rest.first().is_some_and(|line| matches!(line.trim(), "exit-vrf" | "exit"));
-        let mut block: Vec<String> =
-            inside.iter().filter(|line| !line.trim().starts_with(DEFAULT)).map(|line| (*line).to_owned()).collect();
-        block.extend(wanted.take().map(|route| format!(" {route}")));
+        let mut block: Vec<String> = Vec::new();
+        for line in inside {
+            if line.trim().starts_with(DEFAULT) {
+                // In the place of the one that is there.
+                block.extend(wanted.take().map(|route| format!(" {route}")));
+            } else {
+                block.push((*line).to_owned());
+            }
+        }
+        let end = block.iter().rposition(|line| !line.trim().is_empty()).map_or(0, |last| last + 1);
+        block.splice(end..end, wanted.take().map(|route| format!(" {route}")));
         if block.iter().all(|line| line.trim().is_empty()) {
             // What is indented behind it would fall to the block before.
             let behind = rest.iter().skip(1).find(|line| !line.trim().is_empty());
@@ -111,15 +119,19 @@ mod tests {
         assert_eq!(rendered(&three, "vrf_b", Some(GATEWAY)), three, "a second run changes nothing");
         assert_eq!(rendered(&three, "vrf_b", None), two);
         assert_eq!(rendered(&a, "vrf_a", None), "");
+        let open = "vrf vrf_b\n ip route 10.0.0.0/8 null0\n\n";
+        let once = rendered(open, "vrf_b", Some(GATEWAY));
+        assert_eq!(
+            once,
+            "vrf vrf_b\n ip route 10.0.0.0/8 null0\n ip route 0.0.0.0/0 10.20.50.1 nexthop-vrf default\n\n"
+        );
+        assert_eq!(rendered(&once, "vrf_b", Some(GATEWAY)), once, "also before lines without anything");
     }
 
     #[test]
     fn what_others_wrote_stays_to_the_letter() {
         let text = "! by hand\n!\nvrf vrf_a\n vni 10001\n ip route 0.0.0.0/0 10.20.99.1\n ip route 10.0.0.0/8 null0\nexit-vrf\n!\nrouter bgp 65020\n neighbor 10.1.1.1 remote-as 65020\n!\n";
-        let changed = text.replace(" ip route 0.0.0.0/0 10.20.99.1\n", "").replace(
-            " ip route 10.0.0.0/8 null0\n",
-            " ip route 10.0.0.0/8 null0\n ip route 0.0.0.0/0 10.20.50.1 nexthop-vrf default\n",
-        );
+        let changed = text.replace("0.0.0.0/0 10.20.99.1\n", "0.0.0.0/0 10.20.50.1 nexthop-vrf default\n");
         assert_eq!(rendered(text, "vrf_a", Some(GATEWAY)), changed);
         assert_eq!(rendered(text, "vrf_a", None), text.replace(" ip route 0.0.0.0/0 10.20.99.1\n", ""));
         assert_eq!(rendered(text, "vrf_none", None), text);

@@ -5,6 +5,7 @@ use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use jiff::Timestamp;
 use rustix::fs::FlockOperation;
@@ -123,14 +124,21 @@ pub(super) fn take_up(path: &Path, id: ChangeId) -> Result<(Entry, Change), Jour
     Ok((entry, Change { id, plan, last, log, notes }))
 }
 
+/// Tries of a lock that somebody has, and the time between them: a process that this one is just starting holds a copy of
+/// what was open until it runs its own program.
+const TRIES: u32 = 50;
+const BETWEEN: Duration = Duration::from_millis(2);
+
 fn alone(file: &File, id: ChangeId, path: &Path) -> Result<(), JournalError> {
-    rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive).map_err(|e| {
-        if e == rustix::io::Errno::WOULDBLOCK {
-            JournalError::Running(id)
-        } else {
-            failed(path, "cannot be locked")(e.into())
+    for left in (0..TRIES).rev() {
+        match rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => return Ok(()),
+            Err(rustix::io::Errno::WOULDBLOCK) if left > 0 => std::thread::sleep(BETWEEN),
+            Err(rustix::io::Errno::WOULDBLOCK) => break,
+            Err(e) => return Err(failed(path, "cannot be locked")(e.into())),
         }
-    })
+    }
+    Err(JournalError::Running(id))
 }
 
 fn ends_cut(file: &mut File) -> std::io::Result<bool> {

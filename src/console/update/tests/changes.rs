@@ -326,12 +326,38 @@ fn a_form_checks_while_it_is_typed_and_leads_to_a_plan() {
     }
     type_text(&mut m, "picow");
     let asked = press(&mut m, "enter");
-    let words = vec!["picow".to_owned(), "index=6".to_owned()];
+    let words = vec!["picow".to_owned()];
     assert!(matches!(&orders(&asked)[..], [Order::Plan { wish, .. }] if wish.words == words), "{asked:?}");
     press(&mut m, "esc");
     press(&mut m, "tab");
     type_text(&mut m, "2");
     assert!(orders(&press(&mut m, "enter")).is_empty(), "index 2 is eds'");
+    press(&mut m, "backspace");
+    type_text(&mut m, "6");
+    for (typed, refused) in [("App", true), ("app", false)] {
+        press(&mut m, "tab");
+        type_text(&mut m, typed);
+        let effects = press(&mut m, "enter");
+        let asked = orders(&effects);
+        assert_eq!(asked.is_empty(), refused, "{typed}");
+        let words = ["picow", "index=6", "workload=app"].map(str::to_owned).to_vec();
+        assert!(refused || matches!(&asked[..], [Order::Plan { wish, .. }] if wish.words == words), "{asked:?}");
+        if refused {
+            for _ in 0..3 {
+                press(&mut m, "backspace");
+            }
+            press(&mut m, "shift-tab");
+        }
+    }
+    press(&mut m, "esc");
+    press(&mut m, "shift-tab");
+    for key in ["backspace", "2"] {
+        if key == "2" {
+            type_text(&mut m, key)
+        } else {
+            press(&mut m, key);
+        }
+    }
     press(&mut m, "esc");
     press(&mut m, "p");
     assert_eq!(m.changes.form.as_ref().unwrap().text("index"), "2", "the draft is kept");

@@ -1,0 +1,310 @@
+//! A tenant from nothing to green and back, against the lab with everything that a site has.
+
+#![cfg(feature = "console")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "helpers of a test: a panic is its verdict"
+)]
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use deevnet_console::lab::{Lab, LabOptions, Pace};
+use deevnet_console::provision::approve::{ApprovedPlan, Consent, Refusal};
+use deevnet_console::provision::engine::{Ended, Engine};
+use deevnet_console::provision::journal::{ChangeId, Closing, Journal, Who};
+use deevnet_console::provision::plan::{Plan, Preview, Question};
+use deevnet_console::provision::plans::onboard::{Onboarding, plan};
+use deevnet_console::provision::plans::workload::Workload;
+use deevnet_console::provision::plans::{delete, table};
+use deevnet_console::provision::trouble::{Trouble, TroubleKind};
+use deevnet_console::provision::undo::way_back;
+use deevnet_console::provision::world::{Listener, News, Patience, World};
+use deevnet_console::site::Site;
+use jiff::Timestamp;
+use tokio::sync::watch;
+
+struct Bench {
+    lab: Arc<Lab>,
+    world: Arc<World>,
+    journal: Journal,
+    state: tempfile::TempDir,
+}
+
+/// An empty site that can be changed; waiting moves its clock.
+async fn bench() -> Bench {
+    let now = Arc::new(AtomicI64::new(1_795_950_000_000));
+    let read = Arc::clone(&now);
+    let clock: Arc<dyn Fn() -> Timestamp + Send + Sync> =
+        Arc::new(move || Timestamp::from_millisecond(read.load(Ordering::SeqCst)).unwrap());
+    let program = PathBuf::from(env!("CARGO_BIN_EXE_deevnet-console"));
+    let options = LabOptions {
+        tenants: Some(0),
+        writable: true,
+        pace: Pace::Clock,
+        ..LabOptions::new(Arc::clone(&clock), program)
+    };
+    let lab = Arc::new(Lab::start(options).await.unwrap());
+    let world = connect(&lab, &clock, &now).await;
+    let state = tempfile::tempdir().unwrap();
+    Bench { lab, world, journal: Journal::in_state(state.path()), state }
+}
+
+async fn connect(lab: &Lab, clock: &Arc<dyn Fn() -> Timestamp + Send + Sync>, now: &Arc<AtomicI64>) -> Arc<World> {
+    let site = Arc::new(Site::parse(&lab.site_toml(), &lab.dir().join("site.toml")).unwrap());
+    let now = Arc::clone(now);
+    let sleep = Arc::new(move |length: Duration| {
+        now.fetch_add(i64::try_from(length.as_millis()).unwrap(), Ordering::SeqCst);
+        Box::pin(tokio::task::yield_now()) as futures_util::future::BoxFuture<'static, ()>
+    });
+    Arc::new(World::connect(&site, Arc::clone(clock), sleep, Patience { looks: 8, ..Patience::default() }).await)
+}
+
+fn onboarding(name: &str) -> Onboarding {
+    let tenant: deevnet_console::site::names::TenantName = name.parse().unwrap();
+    let first = Some(Workload::new(tenant.clone(), "app".parse().unwrap()));
+    Onboarding { tenant, index: None, first }
+}
+
+fn who() -> Who {
+    Who { user: "operator".to_owned(), host: "console".to_owned(), pid: std::process::id() }
+}
+
+impl Bench {
+    async fn made(&self, name: &str) -> Result<Plan, Trouble> {
+        plan(&self.world, &onboarding(name)).await
+    }
+
+    async fn look(&self, plan: Plan) -> Preview {
+        plan.preview(&self.world, Default::default()).await
+    }
+
+    fn approved(&self, preview: Preview) -> Result<ApprovedPlan, Refusal> {
+        let confirm = Some(preview.plan.subject.name.clone());
+        let consent = Consent::Flags { write: true, yes: true, confirm };
+        ApprovedPlan::of(preview, &self.world.site, &consent, (self.world.clock)())
+    }
+
+    async fn run(&self, preview: Preview, id: Option<ChangeId>, listener: Listener) -> Ended {
+        let approved = self.approved(preview).unwrap();
+        let change = match id {
+            None => self.journal.begin(&who(), approved.plan(), (self.world.clock)()).unwrap(),
+            Some(id) => self.journal.take_up(id).unwrap().1,
+        };
+        let (_keep, stop) = watch::channel(false);
+        Engine::new(approved, change, &self.world, &listener, &stop).run(&who()).await
+    }
+
+    async fn begin(&self, plan: Plan) -> Ended {
+        let preview = self.look(plan).await;
+        self.run(preview, None, Arc::new(|_| ())).await
+    }
+
+    fn newest(&self) -> ChangeId {
+        *self.journal.ids().unwrap().last().unwrap()
+    }
+
+    /// Takes the newest change up as an operator does, until it comes to its end: what moved is told once, then agreed to.
+    async fn resume(&self) -> Ended {
+        let mut last = None;
+        for _ in 0..3 {
+            let entry = self.journal.read(self.newest()).unwrap();
+            if entry.closed().is_some() {
+                return Ended::Done;
+            }
+            let preview = entry.plan.clone().preview(&self.world, entry.notes()).await;
+            let ended = self.run(preview, Some(entry.id), Arc::new(|_| ())).await;
+            match &ended {
+                Ended::Early { trouble, .. } if trouble.kind == TroubleKind::Moved => last = Some(ended),
+                _ => return ended,
+            }
+        }
+        last.unwrap()
+    }
+
+    /// Everything of the tenant is there once, and a second run has nothing to do.
+    async fn is_whole(&self, name: &str) {
+        let again = self.look(self.made(name).await.unwrap()).await;
+        let open: Vec<String> = (0..again.plan.steps.len())
+            .filter(|step| again.does(*step))
+            .map(|step| format!("{}: {:?}", again.plan.steps[step].object.ensure().name(), again.looks[step]))
+            .collect();
+        assert!(again.is_empty(), "{open:#?}");
+        assert_eq!(again.question(), Question::Nothing);
+        let vms = self.world.proxmox().unwrap().resources().await.unwrap().vms;
+        let own: Vec<_> = vms.iter().filter(|vm| vm.name.as_deref() == Some(&format!("{name}-app"))).collect();
+        assert_eq!(own.len(), 1, "{own:?}");
+    }
+
+    async fn end(self) {
+        drop(self.world);
+        Arc::into_inner(self.lab).unwrap().shutdown().await;
+    }
+}
+
+#[tokio::test]
+async fn a_tenant_is_onboarded_to_green_once_and_deleted_without_a_trace() {
+    let bench = bench().await;
+    let before = bench.look(bench.made("picow").await.unwrap()).await;
+    assert_eq!(before.question(), Question::PlanApply);
+    assert_eq!(bench.begin(bench.made("picow").await.unwrap()).await, Ended::Done);
+    assert_eq!(bench.journal.read(bench.newest()).unwrap().closed(), Some(Closing::Done));
+    bench.is_whole("picow").await;
+
+    let tenant = "picow".parse().unwrap();
+    let refused = bench.look(delete::plan(&bench.world, &tenant).await.unwrap()).await;
+    let (_, why) = refused.untold().next().unwrap();
+    assert!(why.text.contains("still has VM") && why.text.contains("picow-app"), "{why:?}");
+
+    let desk = table::Desk { world: Arc::clone(&bench.world), journal: bench.journal.clone() };
+    let draft = (table::maker("workload-delete").unwrap().make)(desk, vec!["picow/app".to_owned()]).await.unwrap();
+    assert!(matches!(bench.look(draft.plan.clone()).await.question(), Question::Name(_)));
+    assert_eq!(bench.begin(draft.plan).await, Ended::Done);
+    let gone = delete::plan(&bench.world, &tenant).await.unwrap();
+    assert!(matches!(bench.look(gone.clone()).await.question(), Question::Name(_)));
+    assert_eq!(bench.begin(gone).await, Ended::Done);
+    let again = bench.look(delete::plan(&bench.world, &tenant).await.unwrap()).await;
+    assert!(again.is_empty(), "{:?}", again.looks);
+    let after = bench.look(bench.made("picow").await.unwrap()).await;
+    assert_eq!(after.looks, before.looks, "as it was");
+    bench.end().await;
+}
+
+#[tokio::test]
+async fn an_onboarding_is_taken_back() {
+    let bench = bench().await;
+    let before = bench.look(bench.made("picow").await.unwrap()).await;
+    assert_eq!(bench.begin(bench.made("picow").await.unwrap()).await, Ended::Done);
+    let back = way_back(&bench.journal.read(bench.newest()).unwrap());
+    assert_eq!(bench.begin(back.plan).await, Ended::Done);
+    let after = bench.look(bench.made("picow").await.unwrap()).await;
+    let names = |preview: &Preview| -> Vec<String> {
+        let does = (0..preview.plan.steps.len()).filter(|step| preview.does(*step));
+        does.map(|step| preview.plan.steps[step].object.ensure().name()).collect()
+    };
+    assert_eq!(names(&after), names(&before), "all of it has to be made again");
+    bench.end().await;
+}
+
+/// The run is dropped when a step is begun, answered or told of, and taken up again.
+#[tokio::test]
+async fn wherever_a_run_is_dropped_it_ends_as_undisturbed() {
+    let whole = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&whole);
+    let undisturbed = bench().await;
+    let preview = undisturbed.look(undisturbed.made("picow").await.unwrap()).await;
+    let counting: Listener = Arc::new(move |_| {
+        count.fetch_add(1, Ordering::SeqCst);
+    });
+    assert_eq!(undisturbed.run(preview, None, counting).await, Ended::Done);
+    undisturbed.end().await;
+    let all = whole.load(Ordering::SeqCst);
+    for at in (1..all).step_by(3) {
+        let bench = bench().await;
+        let preview = bench.look(bench.made("picow").await.unwrap()).await;
+        let (left, cut) = (AtomicUsize::new(at), Arc::new(AtomicBool::new(false)));
+        let told = Arc::clone(&cut);
+        let listener: Listener = Arc::new(move |_| {
+            let left = left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| Some(left.saturating_sub(1)));
+            told.store(left == Ok(1) || told.load(Ordering::SeqCst), Ordering::SeqCst);
+        });
+        {
+            let mut run = std::pin::pin!(bench.run(preview, None, listener));
+            std::future::poll_fn(|context| {
+                let ended = run.as_mut().poll(context).is_ready();
+                if ended || cut.load(Ordering::SeqCst) { std::task::Poll::Ready(()) } else { std::task::Poll::Pending }
+            })
+            .await;
+        }
+        let ended = bench.resume().await;
+        assert_eq!(ended, Ended::Done, "dropped at news {at} of {all}");
+        bench.is_whole("picow").await;
+        bench.end().await;
+    }
+}
+
+/// Each fault of the lab's answers is on until the run gives up, then off.
+#[tokio::test]
+async fn answers_that_are_lost_late_or_wrong_end_as_undisturbed() {
+    for fault in ["answer-late", "dns-write-lost", "clone-fails", "forward-not-applied", "egress-apply-fails"] {
+        let bench = bench().await;
+        let plan = bench.made("picow").await.unwrap();
+        if bench.lab.fault_on(fault).is_err() {
+            panic!("{fault} is no fault of the lab");
+        }
+        let first = bench.begin(plan).await;
+        bench.lab.fault_off(fault).unwrap();
+        let ended = match first {
+            Ended::Done => Ended::Done,
+            Ended::Early { .. } => bench.resume().await,
+        };
+        assert_eq!(ended, Ended::Done, "{fault}");
+        bench.is_whole("picow").await;
+        bench.end().await;
+    }
+}
+
+#[tokio::test]
+async fn two_operators_at_once_get_different_numbers() {
+    let bench = bench().await;
+    let other = Journal::in_state(&bench.state.path().join("other"));
+    let second = Bench {
+        lab: Arc::clone(&bench.lab),
+        world: Arc::clone(&bench.world),
+        journal: other,
+        state: tempfile::tempdir().unwrap(),
+    };
+    let lost = Mutex::new(0);
+    let to_the_end = |bench: &Bench, name: &'static str| {
+        let lost = &lost;
+        let bench = (Arc::clone(&bench.world), bench.journal.clone());
+        async move {
+            let bench = Side { world: bench.0, journal: bench.1 };
+            for _ in 0..20 {
+                if bench.once(name).await == Ended::Done {
+                    return;
+                }
+                *lost.lock().unwrap() += 1;
+            }
+            panic!("{name} did not come to its end");
+        }
+    };
+    tokio::join!(to_the_end(&bench, "picow"), to_the_end(&second, "shop"));
+    let zones = bench.world.proxmox().unwrap().zones(deevnet_console::backends::proxmox::View::Running).await.unwrap();
+    let mut numbers: Vec<_> = zones.iter().filter_map(|zone| zone.running.as_ref()?.vrf_vxlan).collect();
+    numbers.sort_unstable();
+    assert_eq!(numbers, [10_001, 10_002]);
+    drop(second);
+    bench.end().await;
+}
+
+/// One of two operators: makes the plan, runs it, and where it stops makes it anew.
+struct Side {
+    world: Arc<World>,
+    journal: Journal,
+}
+
+impl Side {
+    async fn once(&self, name: &str) -> Ended {
+        let stopped = |trouble: Trouble| Ended::Early { step: 0, trouble };
+        let asked = onboarding(name);
+        let made = match plan(&self.world, &asked).await {
+            Ok(made) => made,
+            Err(trouble) => return stopped(trouble),
+        };
+        let preview = made.preview(&self.world, Default::default()).await;
+        let consent = Consent::Flags { write: true, yes: true, confirm: Some(name.to_owned()) };
+        let approved = match ApprovedPlan::of(preview, &self.world.site, &consent, (self.world.clock)()) {
+            Ok(approved) => approved,
+            Err(refusal) => return stopped(Trouble::new(TroubleKind::Refused, refusal.to_string())),
+        };
+        let change = self.journal.begin(&who(), approved.plan(), (self.world.clock)()).unwrap();
+        let (_keep, stop) = watch::channel(false);
+        let listener: Listener = Arc::new(|news: News| drop(news));
+        Engine::new(approved, change, &self.world, &listener, &stop).run(&who()).await
+    }
+}
