@@ -9,9 +9,8 @@
 )]
 
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use deevnet_console::lab::{Lab, LabOptions, Pace};
 use deevnet_console::provision::approve::{ApprovedPlan, Consent, Refusal};
@@ -24,8 +23,9 @@ use deevnet_console::provision::plans::{delete, table};
 use deevnet_console::provision::trouble::{Trouble, TroubleKind};
 use deevnet_console::provision::undo::way_back;
 use deevnet_console::provision::world::{Listener, News, Patience, World};
+use deevnet_console::runtime::clock;
 use deevnet_console::site::Site;
-use jiff::Timestamp;
+use futures_util::future::BoxFuture;
 use tokio::sync::watch;
 
 struct Bench {
@@ -35,33 +35,22 @@ struct Bench {
     state: tempfile::TempDir,
 }
 
-/// An empty site that can be changed; waiting moves its clock.
+/// An empty site that can be changed. Nothing there takes time, and nobody waits.
 async fn bench() -> Bench {
-    let now = Arc::new(AtomicI64::new(1_795_950_000_000));
-    let read = Arc::clone(&now);
-    let clock: Arc<dyn Fn() -> Timestamp + Send + Sync> =
-        Arc::new(move || Timestamp::from_millisecond(read.load(Ordering::SeqCst)).unwrap());
+    let clock = clock::system();
     let program = PathBuf::from(env!("CARGO_BIN_EXE_deevnet-console"));
     let options = LabOptions {
         tenants: Some(0),
         writable: true,
-        pace: Pace::Clock,
+        pace: Pace::Instant,
         ..LabOptions::new(Arc::clone(&clock), program)
     };
     let lab = Arc::new(Lab::start(options).await.unwrap());
-    let world = connect(&lab, &clock, &now).await;
-    let state = tempfile::tempdir().unwrap();
-    Bench { lab, world, journal: Journal::in_state(state.path()), state }
-}
-
-async fn connect(lab: &Lab, clock: &Arc<dyn Fn() -> Timestamp + Send + Sync>, now: &Arc<AtomicI64>) -> Arc<World> {
     let site = Arc::new(Site::parse(&lab.site_toml(), &lab.dir().join("site.toml")).unwrap());
-    let now = Arc::clone(now);
-    let sleep = Arc::new(move |length: Duration| {
-        now.fetch_add(i64::try_from(length.as_millis()).unwrap(), Ordering::SeqCst);
-        Box::pin(tokio::task::yield_now()) as futures_util::future::BoxFuture<'static, ()>
-    });
-    Arc::new(World::connect(&site, Arc::clone(clock), sleep, Patience { looks: 8, ..Patience::default() }).await)
+    let sleep = Arc::new(|_| Box::pin(tokio::task::yield_now()) as BoxFuture<'static, ()>);
+    let world = World::connect(&site, clock, sleep, Patience { looks: 8, ..Patience::default() }).await;
+    let state = tempfile::tempdir().unwrap();
+    Bench { lab, world: Arc::new(world), journal: Journal::in_state(state.path()), state }
 }
 
 fn onboarding(name: &str) -> Onboarding {
@@ -203,7 +192,7 @@ async fn wherever_a_run_is_dropped_it_ends_as_undisturbed() {
     assert_eq!(undisturbed.run(preview, None, counting).await, Ended::Done);
     undisturbed.end().await;
     let all = whole.load(Ordering::SeqCst);
-    for at in (1..all).step_by(3) {
+    for at in (1..all).step_by(7) {
         let bench = bench().await;
         let preview = bench.look(bench.made("picow").await.unwrap()).await;
         let (left, cut) = (AtomicUsize::new(at), Arc::new(AtomicBool::new(false)));
@@ -230,7 +219,7 @@ async fn wherever_a_run_is_dropped_it_ends_as_undisturbed() {
 /// Each fault of the lab's answers is on until the run gives up, then off.
 #[tokio::test]
 async fn answers_that_are_lost_late_or_wrong_end_as_undisturbed() {
-    for fault in ["answer-late", "dns-write-lost", "clone-fails", "forward-not-applied", "egress-apply-fails"] {
+    for fault in ["dns-write-lost", "dns-write-500", "clone-fails", "forward-not-applied", "egress-apply-fails"] {
         let bench = bench().await;
         let plan = bench.made("picow").await.unwrap();
         if bench.lab.fault_on(fault).is_err() {

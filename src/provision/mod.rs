@@ -20,6 +20,7 @@ pub mod object;
 pub mod plan;
 pub mod plans;
 pub mod preflight;
+pub mod saved;
 pub mod sdn;
 pub mod survey;
 pub mod tenant;

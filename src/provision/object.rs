@@ -130,6 +130,11 @@ pub trait Ensure: Send + Sync {
     /// Carries out a difference. May be called again with what is left of it; whether it worked is looked at afterwards.
     fn apply<'a>(&'a self, context: &'a Context, permit: &'a Permit, todo: &'a Difference) -> Doing<'a>;
 
+    /// Whether it is changed by one request, so that nothing came of one that was refused.
+    fn in_one(&self) -> bool {
+        false
+    }
+
     /// Whether it is done for itself. What is only taken or tried for other steps, a lock or a last check, is not done where
     /// they have nothing to do.
     fn for_itself(&self) -> bool {

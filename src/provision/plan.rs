@@ -347,7 +347,12 @@ impl Preview {
         let seen = self.plan.steps.iter().zip(&self.looks).enumerate();
         let mut all: Vec<String> = seen
             .filter(|(number, _)| self.does(*number))
-            .filter_map(|(_, (step, look))| Some(step.object.ensure().riders(&look.as_ref().ok()?.seen, own)))
+            .filter_map(|(_, (step, look))| {
+                let (object, look) = (step.object.ensure(), look.as_ref().ok()?);
+                // An apply takes along what waits, whether or not it has something of its own to do.
+                let touches = !look.todo.is_nothing() || object.undo(&Difference::Nothing) == Undo::Again;
+                touches.then(|| object.riders(&look.seen, own))
+            })
             .flatten()
             .collect();
         all.sort();

@@ -205,6 +205,10 @@ impl Survey {
             }
             (own, asked) => own.or(asked),
         };
+        if let Some(index) = wanted.filter(|index| own.is_none() && !index.is_allocatable()) {
+            let text = format!("index {} is not given to tenants", index.get());
+            return Err(refused(text).with_help("give one from 1 to 62, or none"));
+        }
         if let Some(index) = wanted {
             return match held.get(&index) {
                 None => Ok(index),

@@ -131,6 +131,10 @@ pub struct Thing {
 }
 
 impl Ensure for Thing {
+    fn in_one(&self) -> bool {
+        true
+    }
+
     fn place(&self) -> Place {
         self.place
     }

@@ -1,9 +1,10 @@
 //! The way back: a plan made of what a change did.
 
-use super::fields::{Difference, inverse};
+use super::fields::{Difference, Fields, Wanted, inverse};
 use super::journal::{Entry, StepState};
-use super::object::{Place, Undo};
+use super::object::{Object, Place, Undo};
 use super::plan::{Plan, Step};
+use super::tenant::NothingLives;
 
 /// What can be taken back of a change, and what cannot.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,6 +57,7 @@ pub fn way_back(entry: &Entry) -> WayBack {
             steps.extend(of.map(|(_, step)| step.clone().following()));
         }
     }
+    guard(entry, &mut steps);
     let plan = Plan {
         site: entry.plan.site.clone(),
         title: format!("Undo {}: {}", entry.id, entry.plan.title),
@@ -64,6 +66,18 @@ pub fn way_back(entry: &Entry) -> WayBack {
         reach: None,
     };
     WayBack { plan, left }
+}
+
+/// A network is not taken from what lives on it: Proxmox would.
+fn guard(entry: &Entry, steps: &mut Vec<Step>) {
+    let network = |step: &Step| {
+        matches!(step.object, Object::SdnZone(_) | Object::SdnVnet(_) | Object::SdnSubnet(_))
+            && step.wanted == Wanted::Absent
+    };
+    if let (Some(at), Some(tenant)) = (steps.iter().position(network), entry.plan.subject.tenant.clone()) {
+        // Told once the machines of this very change are gone.
+        steps.insert(at, Step::present(Object::NothingLives(NothingLives { tenant }), Fields::new()).following());
+    }
 }
 
 /// All that was to be done in a step, over all runs.

@@ -307,7 +307,7 @@ fn save(dir: &Path, offer: &Offer, at: jiff::Timestamp) -> std::io::Result<PathB
         offer.preview.plan.title.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' }).collect();
     let path = dir.join(format!("{}-{stem}.json", at.strftime("%Y%m%dT%H%M%S")));
     let mut file = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
-    file.write_all(&serde_json::to_vec_pretty(&offer.preview)?)?;
+    file.write_all(crate::provision::saved::text(&offer.preview)?.as_bytes())?;
     file.sync_all()?;
     Ok(path)
 }

@@ -74,7 +74,11 @@ fn failure(trouble: &Trouble) -> Failure {
 }
 
 fn unwritten(error: &JournalError) -> Failure {
-    Failure { code: Code::Usage, text: error.to_string(), help: Some(error.help().to_owned()) }
+    let code = match error {
+        JournalError::Running(_) | JournalError::Over(_) => Code::Refused,
+        _ => Code::Usage,
+    };
+    Failure { code, text: error.to_string(), help: Some(error.help().to_owned()) }
 }
 
 fn refused(refusal: &Refusal) -> Failure {
@@ -199,7 +203,10 @@ async fn carry_out(office: &Office, looked: Looked, how: &How, format: Format) -
     }
     let (asked, stop) = watch::channel(false);
     let ears = Ears { listener: Arc::new(teller(steps.clone())), stop };
-    let mut id = None;
+    let mut id = match looked.course {
+        Course::Begin => None,
+        Course::Resume(id) | Course::TakeBack(id) | Course::LayDown(id) => Some(id),
+    };
     let who = who();
     let running = conduct::run(world, &office.desk.journal, (looked.course, approved), &who, &ears, |number| {
         open::note(&format!("change {number}"));
@@ -208,8 +215,8 @@ async fn carry_out(office: &Office, looked: Looked, how: &How, format: Format) -
     let signal = stopped_by(asked);
     let ended = tokio::select! {
         ended = running => ended.map_err(|e| unwritten(&e))?,
-        // It only tells the run; the run ends by itself.
-        () = signal => return Err(Failure::plain("no signals can be heard here")),
+        // It only tells the run, which ends by itself.
+        never = signal => match never {},
     };
     let shown = show::ended(&mut std::io::stdout(), id, &ended, &steps, format);
     match ended {
@@ -252,12 +259,13 @@ fn teller(steps: Vec<String>) -> impl Fn(News) + Send + Sync {
     }
 }
 
-/// Asks the run to stop when this process is asked to end: no new step begins, locks are given back. Comes to its end only
-/// where no signal can be heard.
-async fn stopped_by(asked: watch::Sender<bool>) {
+/// Asks the run to stop when this process is asked to end: no new step begins, locks are given back.
+async fn stopped_by(asked: watch::Sender<bool>) -> std::convert::Infallible {
     use tokio::signal::unix::{SignalKind, signal};
     let kinds = [SignalKind::hangup(), SignalKind::interrupt(), SignalKind::terminate()];
-    let Ok(mut signals) = kinds.into_iter().map(signal).collect::<Result<Vec<_>, _>>() else { return };
+    let Ok(mut signals) = kinds.into_iter().map(signal).collect::<Result<Vec<_>, _>>() else {
+        return std::future::pending().await;
+    };
     loop {
         let waits: Vec<_> = signals.iter_mut().map(|signal| Box::pin(signal.recv())).collect();
         if futures_util::future::select_all(waits).await.0.is_none() {

@@ -6,9 +6,8 @@ use super::{Order, Page, Wish, page, proposal, show};
 use crate::console::model::{Model, Screen};
 use crate::console::msg::Effect;
 use crate::inventory::Class;
-use crate::provision::fields::Difference;
 use crate::provision::journal::{ChangeId, Closing, Entry, Record};
-use crate::provision::object::Undo;
+use crate::provision::sdn;
 
 /// The journal as it was read.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -37,16 +36,7 @@ pub fn entry(model: &Model, id: ChangeId) -> Option<&Entry> {
 /// Whether a change still has what it took for its run, as far as the journal tells.
 #[must_use]
 pub fn holds(entry: &Entry) -> bool {
-    if entry.closed().is_some() {
-        return false;
-    }
-    let lock = |number: usize| {
-        let step = entry.plan.steps.get(number);
-        step.is_some_and(|step| step.object.ensure().undo(&Difference::Nothing) == Undo::First)
-    };
-    let taken = entry.lines.iter().rposition(|line| matches!(&line.record, Record::Begun { step, .. } if lock(*step)));
-    let given = entry.lines.iter().rposition(|line| matches!(&line.record, Record::GaveBack { trouble: None, .. }));
-    taken.is_some_and(|taken| given.is_none_or(|given| given < taken))
+    entry.closed().is_none() && sdn::holds_lock(&entry.notes())
 }
 
 /// How a change stands.

@@ -8,6 +8,7 @@ use super::{Approve, Asks, Offer, Order, Page, Wish, number, page, run, show};
 use crate::console::model::{Model, Overlay, Screen};
 use crate::console::msg::{Effect, Notice};
 use crate::provision::approve::Consent;
+use crate::provision::conduct::Course;
 use crate::provision::plan::{GOOD_FOR, Question};
 use crate::provision::trouble::Trouble;
 
@@ -164,7 +165,8 @@ pub fn ready(model: &Model) -> Result<Arc<Offer>, String> {
     if let Some((number, why)) = offer.preview.untold().next() {
         return Err(format!("step {} could not be told: {why}", number + 1));
     }
-    if offer.preview.is_empty() {
+    // One that is open, and needs nothing any more, is closed by its run.
+    if offer.preview.is_empty() && offer.course == Course::Begin {
         return Err("everything is as it is wanted, nothing is to be done".to_owned());
     }
     if proposal.expired(model.now) {

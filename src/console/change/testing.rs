@@ -88,6 +88,7 @@ pub(crate) fn unfinished() -> Entry {
     for step in 0..3 {
         records.extend([begun(step), Record::Applied { step }, Record::Verified { step, after: None }]);
     }
+    records.insert(3, Record::Note { key: "sdn-lock".to_owned(), value: "a-token".into() });
     records.push(begun(3));
     let lines = (-960..).zip(records).map(|(at, record)| Line { at: moment(at), record }).collect();
     Entry { id: "C-0041".parse().expect("a number"), who, at: moment(-960), plan, lines, damaged: 0 }

@@ -129,6 +129,7 @@ pub(super) fn take_up(path: &Path, id: ChangeId) -> Result<(Entry, Change), Jour
 const TRIES: u32 = 50;
 const BETWEEN: Duration = Duration::from_millis(2);
 
+#[expect(clippy::disallowed_methods, reason = "nothing tells when a starting process has let go")]
 fn alone(file: &File, id: ChangeId, path: &Path) -> Result<(), JournalError> {
     for left in (0..TRIES).rev() {
         match rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive) {

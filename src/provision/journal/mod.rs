@@ -150,6 +150,7 @@ impl Entry {
     #[must_use]
     pub fn steps(&self) -> Vec<StepState> {
         let mut states = vec![StepState::default(); self.plan.steps.len()];
+        let mut answered = Vec::new();
         for line in &self.lines {
             match &line.record {
                 Record::Begun { step, before, todo } => {
@@ -159,10 +160,15 @@ impl Entry {
                         state.verified = false;
                     }
                 }
-                // Refused at the first try: nothing came of it. What was read before the next try counts.
+                Record::Applied { step } => answered.push(*step),
+                // Refused at the first try, and changed by one request: nothing came of it. What was read before the next
+                // try counts.
                 Record::Failed { step, trouble } if trouble.kind.changed_nothing() => {
+                    let in_one = self.plan.steps.get(*step).is_some_and(|step| step.object.ensure().in_one());
                     if let Some(state) = states.get_mut(*step)
                         && state.todo.len() == 1
+                        && in_one
+                        && !answered.contains(step)
                     {
                         *state = StepState::default();
                     }

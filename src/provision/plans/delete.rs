@@ -27,6 +27,14 @@ pub async fn plan(world: &Arc<World>, tenant: &TenantName) -> Result<Plan, Troub
     let site = &world.site;
     let survey = Survey::read(world).await;
     let index = survey.own_index(site, tenant);
+    if let Some(zone) = both(survey.zones.as_ref().map_err(Clone::clone)?).find(|zone| zone.zone == tenant.as_str()) {
+        let numbered = zone.vrf_vxlan.is_some_and(|vni| site.numbering.index_of_vrf_vni(vni).is_some());
+        if zone.kind != "evpn" || !numbered {
+            let text =
+                format!("zone {tenant} is of type {} and has no VRF VNI of the scheme: it is no tenant's", zone.kind);
+            return Err(Trouble::new(TroubleKind::Refused, text).with_help("look at it in Proxmox"));
+        }
+    }
     let network = network(world, &survey, tenant).await?;
     let lives = Object::NothingLives(NothingLives { tenant: tenant.to_string() });
     let mut steps = vec![Step::present(Object::SdnLock(SdnLock::default()), SdnLock::held())];

@@ -8,7 +8,7 @@ use futures_util::future::BoxFuture;
 
 use super::{delete, onboard, onboard::Onboarding};
 use crate::provision::conduct::Course;
-use crate::provision::journal::{ChangeId, Entry, Journal, JournalError, Notes};
+use crate::provision::journal::{ChangeId, Closing, Entry, Journal, JournalError, Notes};
 use crate::provision::plan::Plan;
 use crate::provision::trouble::{Trouble, TroubleKind};
 use crate::provision::undo::way_back;
@@ -127,7 +127,11 @@ async fn deletion(desk: &Desk, words: &[String]) -> Result<Draft, Trouble> {
 
 impl From<JournalError> for Trouble {
     fn from(error: JournalError) -> Self {
-        Self::new(TroubleKind::Journal, error.to_string()).with_help(error.help())
+        let kind = match error {
+            JournalError::Running(_) | JournalError::Over(_) => TroubleKind::Refused,
+            _ => TroubleKind::Journal,
+        };
+        Self::new(kind, error.to_string()).with_help(error.help())
     }
 }
 
@@ -143,6 +147,14 @@ fn open_entry(desk: &Desk, words: &[String]) -> Result<Entry, Trouble> {
 
 fn undo(desk: &Desk, words: &[String]) -> Result<Draft, Trouble> {
     let entry = entry(desk, words)?;
+    let done = format!("Undo {}:", entry.id);
+    for id in desk.journal.ids()?.into_iter().filter(|id| *id > entry.id) {
+        let later = desk.journal.read(id).ok().filter(|later| later.plan.title.starts_with(&done));
+        if later.is_some_and(|later| later.closed() == Some(Closing::Done)) {
+            let text = format!("{} was taken back by {id}", entry.id);
+            return Err(refused(text, "what came after it is taken back by a change of its own"));
+        }
+    }
     let back = way_back(&entry);
     Ok(Draft { plan: back.plan, notes: Notes::default(), course: Course::TakeBack(entry.id), left: back.left })
 }

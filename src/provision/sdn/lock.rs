@@ -78,13 +78,18 @@ fn refused(error: &Error, asked: Option<&str>) -> Trouble {
         Some(at) => {
             let text =
                 format!("the SDN lock is held, probably by this change: it asked for it at {at} and got no answer");
-            Trouble::new(TroubleKind::Refused, text)
-                .with_help("make sure that nobody else changes the SDN, then resume and let it take the lock by force")
+            Trouble::new(TroubleKind::Refused, text).with_help(
+                "make sure that nobody else changes the SDN, free it by `deevnet-console sdn unlock`, then resume",
+            )
         }
     }
 }
 
 impl Ensure for SdnLock {
+    fn in_one(&self) -> bool {
+        true
+    }
+
     fn place(&self) -> Place {
         Place::Pve
     }

@@ -175,6 +175,10 @@ impl SdnZone {
 }
 
 impl Ensure for SdnZone {
+    fn in_one(&self) -> bool {
+        true
+    }
+
     fn place(&self) -> Place {
         Place::Pve
     }
@@ -248,6 +252,10 @@ fn vnet_fields(vnet: &Vnet) -> Fields {
 }
 
 impl Ensure for SdnVnet {
+    fn in_one(&self) -> bool {
+        true
+    }
+
     fn place(&self) -> Place {
         Place::Pve
     }
@@ -312,6 +320,10 @@ fn subnet_fields(subnet: &Subnet) -> Fields {
 }
 
 impl Ensure for SdnSubnet {
+    fn in_one(&self) -> bool {
+        true
+    }
+
     fn place(&self) -> Place {
         Place::Pve
     }

@@ -203,6 +203,9 @@ pub(super) fn sdn_rollback(desk: &Desk) -> Draft {
 }
 
 pub(super) fn sdn_unlock(desk: &Desk) -> Result<Draft, Trouble> {
-    let entries = desk.journal.unfinished()?;
+    // A file that cannot be read tells nothing of who holds it.
+    let ids = desk.journal.ids()?;
+    let read = ids.into_iter().filter_map(|id| desk.journal.read(id).ok());
+    let entries: Vec<_> = read.filter(|entry| entry.closed().is_none()).collect();
     Ok(new(sdn::unlock(&desk.world, &entries)))
 }
