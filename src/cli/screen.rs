@@ -10,7 +10,7 @@ use crate::console::file::TextFile;
 use crate::console::theme::{self, Depth, Look};
 use crate::console::{Model, keymap};
 use crate::inventory::feed::{Clients, Feed};
-use crate::provision::journal::Who;
+use crate::runtime::who::who;
 use crate::runtime::{self, End, Session, Workshop, clock};
 use crate::site::Site;
 use crate::terminal::{Capabilities, ColourDepth, TerminalError};
@@ -100,12 +100,6 @@ pub(super) fn demo(global: &Global, args: &LabArgs) -> Result<Code, Failure> {
         lab.shutdown().await;
         result
     })
-}
-
-/// Who sits here, as the journal tells it.
-fn who() -> Who {
-    let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
-    Who { user: super::pasted::operator(), host: crate::text::clean(&host).into_owned(), pid: std::process::id() }
 }
 
 async fn run(global: &Global, site: &Arc<Site>, state: PathBuf, mode: Option<&'static str>) -> Result<Code, Failure> {

@@ -79,6 +79,9 @@ pub enum Change {
         /// Give back what it holds, and leave it open for later.
         #[arg(long)]
         later: bool,
+        /// Close it, and leave everything as it is.
+        #[arg(long, conflicts_with = "later")]
+        leave: bool,
         /// How.
         #[command(flatten)]
         how: How,

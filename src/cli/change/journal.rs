@@ -4,11 +4,12 @@ use std::io::Write;
 
 use serde_json::{Value, json};
 
-use super::args::{AuditAction, JournalArgs};
-use super::{at, unwritten};
+use super::args::{AuditAction, How, JournalArgs};
+use super::{at, failure, unwritten};
 use crate::cli::args::{Format, Global};
 use crate::cli::{Code, Failure, open, print, verdict};
 use crate::provision::journal::{ChangeId, Closing, Entry, Journal, Record};
+use crate::provision::plans::table::{Desk, leave_as_it_is};
 use crate::text::clean;
 
 /// The only change that is open.
@@ -25,6 +26,24 @@ pub(super) fn the_open_one(journal: &Journal) -> Result<ChangeId, Failure> {
             Err(Failure::usage(format!("{} changes are open", ids.len()), format!("name one of {}", ids.join(", "))))
         }
     }
+}
+
+/// Closes a change that is to stay as it is.
+///
+/// # Errors
+/// When nobody said yes, or it holds something.
+pub(super) fn leave(desk: &Desk, id: Option<&str>, how: &How) -> Result<Code, Failure> {
+    let id = match id {
+        Some(id) => id.parse().map_err(|e| unwritten(&e))?,
+        None => the_open_one(&desk.journal)?,
+    };
+    if !(how.write && how.yes) {
+        let help = "give --write --yes: the change will not be resumed or taken back any more".to_owned();
+        return Err(Failure { code: Code::Refused, text: format!("{id} stays open"), help: Some(help) });
+    }
+    leave_as_it_is(desk, id).map_err(|trouble| failure(&trouble))?;
+    writeln!(std::io::stdout(), "{id} is left as it is")?;
+    Ok(Code::Ok)
 }
 
 /// How a change stands.

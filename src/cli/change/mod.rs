@@ -107,6 +107,9 @@ pub(super) fn run(global: &Global, change: &Change) -> Result<Code, Failure> {
     let format = form(how)?;
     open::runtime()?.block_on(async {
         let office = Office::open(&site).await?;
+        if let Change::Resume { id, leave: true, .. } = change {
+            return journal::leave(&office.desk, id.as_deref(), how);
+        }
         let (looked, only_shown) = made(&office, change).await?;
         conclude(&office, looked, only_shown, how, format).await
     })

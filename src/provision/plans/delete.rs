@@ -35,6 +35,7 @@ pub async fn plan(world: &Arc<World>, tenant: &TenantName) -> Result<Plan, Troub
             return Err(Trouble::new(TroubleKind::Refused, text).with_help("look at it in Proxmox"));
         }
     }
+    let known = index.is_some() || survey.tenants().contains(&tenant.to_string());
     let network = network(world, &survey, tenant).await?;
     let lives = Object::NothingLives(NothingLives { tenant: tenant.to_string() });
     let mut steps = vec![Step::present(Object::SdnLock(SdnLock::default()), SdnLock::held())];
@@ -47,7 +48,8 @@ pub async fn plan(world: &Arc<World>, tenant: &TenantName) -> Result<Plan, Troub
         title: format!("Delete {tenant}"),
         subject: Subject { name: tenant.to_string(), tenant: Some(tenant.to_string()) },
         steps,
-        reach: Some(reach(tenant, index)),
+        // Of a name that nobody has nothing goes.
+        reach: known.then(|| reach(tenant, index)),
     })
 }
 

@@ -9,7 +9,9 @@ use futures_util::future::BoxFuture;
 use super::{delete, onboard, onboard::Onboarding};
 use crate::provision::conduct::Course;
 use crate::provision::journal::{ChangeId, Closing, Entry, Journal, JournalError, Notes};
+use crate::provision::object::Object;
 use crate::provision::plan::Plan;
+use crate::provision::sdn::{asked_for_lock, holds_lock};
 use crate::provision::trouble::{Trouble, TroubleKind};
 use crate::provision::undo::way_back;
 use crate::provision::world::World;
@@ -155,8 +157,38 @@ fn undo(desk: &Desk, words: &[String]) -> Result<Draft, Trouble> {
             return Err(refused(text, "what came after it is taken back by a change of its own"));
         }
     }
+    answered(desk, &entry)?;
     let back = way_back(&entry);
     Ok(Draft { plan: back.plan, notes: Notes::default(), course: Course::TakeBack(entry.id), left: back.left })
+}
+
+/// Refuses to end a change that may have the SDN lock, unless the lock was freed by force since.
+fn answered(desk: &Desk, entry: &Entry) -> Result<(), Trouble> {
+    let Some(at) = asked_for_lock(&entry.notes()) else { return Ok(()) };
+    let frees = |later: &Entry| {
+        later.closed() == Some(Closing::Done)
+            && later.plan.steps.iter().any(|step| matches!(step.object, Object::SdnUnlock(_)))
+    };
+    let later = desk.journal.ids()?.into_iter().filter(|id| *id > entry.id);
+    if later.filter_map(|id| desk.journal.read(id).ok()).any(|later| frees(&later)) {
+        return Ok(());
+    }
+    let text = format!("{} asked for the SDN lock at {at} and got no answer: it may hold it", entry.id);
+    Err(refused(text, "free the lock by `deevnet-console sdn unlock` first, or resume the change"))
+}
+
+/// Ends a change that is to stay as it is. What it holds is given back before.
+///
+/// # Errors
+/// When it holds something, somebody runs it, it is over, or the journal cannot be written.
+pub fn leave_as_it_is(desk: &Desk, id: ChangeId) -> Result<(), Trouble> {
+    let (entry, change) = desk.journal.take_up(id)?;
+    if holds_lock(&entry.notes()) {
+        let text = format!("{id} holds the SDN lock");
+        return Err(refused(text, "give it back first: `deevnet-console resume --later`"));
+    }
+    answered(desk, &entry)?;
+    change.log.close((desk.world.clock)(), Closing::LeftAsItIs)
 }
 
 fn resume(desk: &Desk, words: &[String]) -> Result<Draft, Trouble> {

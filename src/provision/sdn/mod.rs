@@ -59,6 +59,12 @@ pub fn holds_lock(notes: &Notes) -> bool {
     notes.get(TOKEN).is_some()
 }
 
+/// When a change asked for the lock and got no answer: it may have it, and nobody knows the token.
+#[must_use]
+pub fn asked_for_lock(notes: &Notes) -> Option<String> {
+    notes.get(ASKED).filter(|_| !holds_lock(notes))
+}
+
 /// The token of the lock that this change has.
 fn token(context: &Context) -> Result<LockToken, Trouble> {
     let none =

@@ -36,6 +36,11 @@ impl VmReboot {
         format!("vm-started-{}", self.vm.vmid)
     }
 
+    /// Note: the task of the restart came to its end.
+    fn ended(&self) -> String {
+        format!("vm-restarted-{}", self.vm.vmid)
+    }
+
     /// When it was started, in seconds since the epoch; `None` = it does not run.
     async fn started(&self, context: &Context) -> Result<Option<i64>, Trouble> {
         let seen = status(context, &self.vm).await?;
@@ -72,6 +77,9 @@ impl Ensure for VmReboot {
             if self.vm.own(context).await?.is_none() {
                 return Ok(Seen::Absent);
             }
+            if context.notes.get(&self.ended()).is_some() {
+                return Ok(Seen::Present(Self::done()));
+            }
             let before = context.notes.get(&self.note()).and_then(|at| at.parse::<i64>().ok());
             let started = self.started(context).await?;
             let anew = before.zip(started).is_some_and(|(before, started)| started > before.saturating_add(JITTER));
@@ -92,7 +100,9 @@ impl Ensure for VmReboot {
             let (client, node, id) = (context.world.proxmox()?, self.vm.at()?, self.vm.id()?);
             let errand = Errand::on(&self.vm, "qmreboot", "restart");
             let begin = client.vm_reboot(permit, &node, id, Some(self.seconds));
-            errand.run(context, begin).await.map_err(|trouble| deaf(trouble, &self.vm))
+            errand.run(context, begin).await.map_err(|trouble| deaf(trouble, &self.vm))?;
+            // One that began soon after a start cannot be told from it by the clock.
+            context.notes.set(&self.ended(), "1", context.now())
         })
     }
 }

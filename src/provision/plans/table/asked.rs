@@ -4,9 +4,11 @@ use std::net::{Ipv4Addr, SocketAddr};
 
 use super::{Desk, Draft, new, refused, value};
 use crate::backends::dns::{DnsName, RecordData, Text};
+use crate::provision::journal::JournalError;
 use crate::provision::plan::Plan;
 use crate::provision::plans::workload::{self, SHUTDOWN, Size, Switch, Workload};
 use crate::provision::plans::{forward, onboard, record, sdn, tsig};
+use crate::provision::sdn::holds_lock;
 use crate::provision::survey::Survey;
 use crate::provision::trouble::{Trouble, TroubleKind};
 use crate::site::names::{NameError, TenantName, WorkloadName};
@@ -148,6 +150,12 @@ fn data(rtype: &str, text: &str) -> Result<RecordData, Trouble> {
     Ok(match rtype {
         "A" => RecordData::A(text.parse().map_err(|_| bad("IPv4 address"))?),
         "AAAA" => RecordData::Aaaa(text.parse().map_err(|_| bad("IPv6 address"))?),
+        "CNAME" if !text.trim_end_matches('.').contains('.') => {
+            return Err(refused(
+                format!("{text:?} is a label, not a name"),
+                "give the whole name that it is an alias of",
+            ));
+        }
         "CNAME" => RecordData::Cname(name()?),
         "TXT" => RecordData::Txt(Text::new(text.as_bytes())),
         other => {
@@ -178,14 +186,19 @@ pub(super) async fn rotation(desk: &Desk, words: &[String], begins: bool) -> Res
 }
 
 fn domain(words: &[String]) -> Result<DnsName, Trouble> {
-    first(words).parse().map_err(|e: crate::backends::dns::NameError| refused(e.to_string(), e.help()))
+    let text = first(words);
+    if text.trim_matches('.').is_empty() {
+        return Err(refused(format!("{text:?} would forward every name there is"), "give a domain"));
+    }
+    text.parse().map_err(|e: crate::backends::dns::NameError| refused(e.to_string(), e.help()))
 }
 
 pub(super) fn forward_set(desk: &Desk, words: &[String]) -> Result<Draft, Trouble> {
     let server = value(words, "server").unwrap_or_default();
     let address = server.parse::<SocketAddr>().or_else(|_| server.parse().map(|ip| SocketAddr::new(ip, 53)));
+    let address = address.ok().filter(|address| address.port() > 0);
     let address =
-        address.map_err(|_| refused(format!("{server:?} is no address of a server"), "ADDRESS or ADDRESS:PORT"))?;
+        address.ok_or_else(|| refused(format!("{server:?} is no address of a server"), "ADDRESS or ADDRESS:PORT"))?;
     let description = value(words, "description").unwrap_or_default();
     Ok(new(forward::set(&desk.world.site, &domain(words)?, address, description)))
 }
@@ -207,5 +220,13 @@ pub(super) fn sdn_unlock(desk: &Desk) -> Result<Draft, Trouble> {
     let ids = desk.journal.ids()?;
     let read = ids.into_iter().filter_map(|id| desk.journal.read(id).ok());
     let entries: Vec<_> = read.filter(|entry| entry.closed().is_none()).collect();
+    for holder in entries.iter().filter(|entry| holds_lock(&entry.notes())) {
+        if matches!(desk.journal.take_up(holder.id), Err(JournalError::Running(_))) {
+            return Err(refused(
+                format!("{} holds the SDN lock, and runs now", holder.id),
+                "wait for it, or stop it there",
+            ));
+        }
+    }
     Ok(new(sdn::unlock(&desk.world, &entries)))
 }
