@@ -52,7 +52,7 @@ impl Drop for Lab {
     }
 }
 
-/// The plan of a new tenant's network on screen, in write mode.
+/// The plan of a new tenant on screen, in write mode.
 fn planned(pty: &mut Pty) {
     pty.press("p", "Onboard a tenant");
     pty.press("picow", "picow can go on to its plan");
@@ -74,11 +74,13 @@ fn a_plan_is_looked_at_applied_and_taken_back_by_keyboard() {
     pty.wait_for("EXIT ● <");
     planned(&mut pty);
     pty.press("\r", "way back");
-    pty.press("\x1b", "5 steps, 5 to do");
+    pty.press("\x1b", "15 steps, 14 to do");
     pty.press("A", "C-0001 finished");
-    pty.wait_for("5 of 5 steps verified");
+    pty.wait_for("15 of 15 steps verified");
     pty.press("u", "Undo C-0001");
-    pty.wait_for("5 steps, 5 to do");
+    pty.wait_for("A asks for the name");
+    pty.press("A", "Type picow to run it");
+    pty.press("picow", "the name is complete");
     pty.press("A", "C-0002 finished");
     pty.press("gj", "Journal · 2");
     assert!(!home.path("deevnet-console").exists(), "a demo leaves no journal");
@@ -97,7 +99,7 @@ fn a_session_that_is_lost_in_the_middle_is_taken_up_by_the_next_one() {
     planned(&mut pty);
     // The apply was sent, and is looked for on a node that it does not reach.
     pty.press("A", "1 change running");
-    pty.wait_for("step 5 of 5");
+    pty.wait_for("step 13 of 15");
     pty.signal(Signal::HUP);
     assert_eq!(pty.wait_ended().exit_status(), Some(129));
     pty.assert_nothing_left_behind();
