@@ -81,7 +81,7 @@ fn a_plan_is_looked_at_applied_and_taken_back_by_keyboard() {
     pty.wait_for("A asks for the name");
     pty.press("A", "Type picow to run it");
     pty.press("picow", "the name is complete");
-    pty.press("A", "C-0002 finished");
+    pty.press("D", "C-0002 finished");
     pty.press("gj", "Journal · 2");
     assert!(!home.path("deevnet-console").exists(), "a demo leaves no journal");
     leave(pty);
