@@ -51,6 +51,7 @@ async fn an_empty_site_gets_its_first_tenant_and_loses_it_again() {
     assert!(dry["frr-diff"].as_str().unwrap().contains("+ vni 10001"), "{dry}");
     assert_eq!(site.on_node("ip -j link"), bare, "nothing is there before the apply");
 
+    site.way_out("vrf vrf_shop\n ip route 0.0.0.0/0 10.20.50.1 nexthop-vrf default\nexit-vrf\n");
     let apply = site.send("PUT", "/cluster/sdn", &[]).await;
     assert_eq!(site.end(&apply).await, "OK");
     assert_eq!(site.get(&format!("{NODE}/sdn/zones")).await, json!([{"zone": "shop", "status": "available"}]));

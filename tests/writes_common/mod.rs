@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use deevnet_console::lab::node::{self, Run};
 use deevnet_console::lab::{Lab, LabOptions, Pace};
+use deevnet_console::site::Site as SiteFile;
 use jiff::Timestamp;
 use serde_json::Value;
 
@@ -134,6 +135,21 @@ impl Site {
         let now = self.hand.0.load(Ordering::SeqCst) / 1000;
         let output = node::run(&self.lab.world(), now, &Run { argv, input: String::new() });
         format!("{}{}", output.stdout, output.stderr)
+    }
+
+    /// Puts a `frr.conf.local` in place by the site's own command.
+    pub fn way_out(&self, file: &str) {
+        let text = self.lab.site_toml();
+        let site = SiteFile::parse(&text, &self.lab.dir().join("site.toml")).unwrap();
+        let command = site.exit_nodes[0].egress_apply.clone().unwrap();
+        let mut child = std::process::Command::new(&command[0])
+            .args(&command[1..])
+            .stdin(std::process::Stdio::piped())
+            .stdout(std::process::Stdio::null())
+            .spawn()
+            .unwrap();
+        std::io::Write::write_all(&mut child.stdin.take().unwrap(), file.as_bytes()).unwrap();
+        assert!(child.wait().unwrap().success());
     }
 
     /// Puts a tenant on the fabric, without applying it.
