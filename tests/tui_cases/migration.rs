@@ -5,7 +5,7 @@ use deevnet_console::backends::proxmox::model::{Task, TaskState, Vm};
 use deevnet_console::backends::proxmox::{Client, Error, Upid};
 use deevnet_console::console::list::{ListId, Scope};
 use deevnet_console::console::model::Screen;
-use deevnet_console::console::{Model, Msg, commands, update, view};
+use deevnet_console::console::{Model, Msg, update, view};
 use deevnet_console::inventory::{Class, Gap, GapKind};
 use deevnet_console::site::model::Trust;
 use deevnet_console::terminal::{Input, Key};
@@ -131,8 +131,14 @@ async fn the_running_task_is_shown() {
     assert!(row.contains("5001") && row.contains("pve2") && row.contains("… running"), "{row}");
 }
 
-#[test]
-fn nothing_offers_to_create_it() {
-    let none = commands::COMMANDS.iter().all(|command| command.danger == commands::Danger::Look);
-    assert!(none, "a command that changes something must look at locks first");
+#[tokio::test]
+async fn nothing_offers_to_create_it() {
+    let (guest, _, _) = read().await;
+    let mut model = console(guest, None, (120, 40));
+    update(&mut model, Msg::Input(Input::Key(Key::char('a'))));
+    let menu = shown(&model).to_lowercase();
+    assert!(
+        menu.contains("actions · tdemo/web1") && ["create", "clone", "onboard"].iter().all(|word| !menu.contains(word)),
+        "{menu}"
+    );
 }
