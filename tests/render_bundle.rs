@@ -87,7 +87,7 @@ async fn a_bundle_is_drawn_without_its_site() {
         assert!(leg(&path, "nothing on management").contains("not run here"), "{path}");
     }
     let contract = render("contract", &owed, "120x40");
-    assert!(contract.contains("contract with any tenant: 0 of") && contract.contains("? N1"), "{contract}");
+    assert!(contract.contains("contract with every tenant: 0 of") && contract.contains("? N1"), "{contract}");
     assert!(render("finding", &dark, "80x24").contains("source-unreachable"));
     assert!(render("isolation", &dark, "80x24").contains("no pair looked at"));
 }
