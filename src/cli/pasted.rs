@@ -10,19 +10,14 @@ use crate::diagnose::facts::Facts;
 use crate::diagnose::pasted::{Block, Refusal, document, fit, item, read};
 use crate::diagnose::rules::matrix::{About, Matrix};
 use crate::runtime::clock;
+use crate::runtime::who::user;
 
 /// What a file of results may hold, in bytes: as many as a document has, of the usual size.
 const LARGEST: u64 = 8 << 20;
 
-/// Who runs this: the operator's name on this machine.
-pub(super) fn operator() -> String {
-    let named = ["LOGNAME", "USER"].iter().find_map(|name| std::env::var(name).ok().filter(|name| !name.is_empty()));
-    crate::text::clean(&named.unwrap_or_else(|| "unknown".to_owned())).into_owned()
-}
-
 /// What stands above a table of this site, and the cause for which it may be empty.
 pub(super) fn about(site: &str, cause: Option<String>) -> About {
-    About { site: site.to_owned(), by: operator(), version: env!("CARGO_PKG_VERSION").to_owned(), cause }
+    About { site: site.to_owned(), by: user(), version: env!("CARGO_PKG_VERSION").to_owned(), cause }
 }
 
 /// The results in `file` (`-` = standard input), each of a form that can be read.
@@ -47,7 +42,7 @@ pub(super) fn blocks(file: &Path) -> Result<Vec<Block>, Failure> {
     let short = if file == Path::new("-") { name.clone() } else { short };
     let text = String::from_utf8_lossy(&bytes);
     let all =
-        document(&text, &short, &operator(), clock::system()()).map_err(|e| Failure::usage(e.to_string(), e.help()))?;
+        document(&text, &short, &user(), clock::system()()).map_err(|e| Failure::usage(e.to_string(), e.help()))?;
     for block in &all {
         drop(read(&block.text).map_err(|why| refused(block, &why))?);
     }

@@ -112,7 +112,7 @@ async fn run(global: &Global, site: &Arc<Site>, state: PathBuf, mode: Option<&'s
     model.bundles = open::places().ok().map(|places| places.state_of(site).join("bundles"));
     model.mode_word = mode;
     model.changes.read_only = site.read_only;
-    model.isolation.operator = super::pasted::operator();
+    model.isolation.operator = crate::runtime::who::user();
     model.themes = style.themes.into();
     let workshop = Workshop { site: Arc::clone(site), state, who: who() };
     let session = Session { model, feed, clock, capabilities, workshop };

@@ -11,16 +11,18 @@ fn by_number() -> Option<String> {
     row.next().map(str::to_owned)
 }
 
-/// The user by the environment's word, the host by the system's, this process. It tells people apart; it proves nothing.
+/// The user by the environment's word, else by the system's list; it tells people apart and proves nothing.
+#[must_use]
+pub fn user() -> String {
+    let named =
+        ["LOGNAME", "USER"].into_iter().find_map(|name| std::env::var(name).ok().filter(|user| !user.is_empty()));
+    let user = named.or_else(by_number).unwrap_or_else(|| format!("uid {}", rustix::process::getuid().as_raw()));
+    crate::text::clean(&user).into_owned()
+}
+
+/// The user, the host by the system's word, this process.
 #[must_use]
 pub fn who() -> Who {
-    let named =
-        ["USER", "LOGNAME"].into_iter().find_map(|name| std::env::var(name).ok().filter(|user| !user.is_empty()));
-    let user = named.or_else(by_number).unwrap_or_else(|| format!("uid {}", rustix::process::getuid().as_raw()));
     let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
-    Who {
-        user: crate::text::clean(&user).into_owned(),
-        host: crate::text::clean(&host).into_owned(),
-        pid: std::process::id(),
-    }
+    Who { user: user(), host: crate::text::clean(&host).into_owned(), pid: std::process::id() }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use super::super::args::{Global, RenderArgs};
-use super::super::{Code, Failure, check, pasted};
+use super::super::{Code, Failure, check};
 use crate::console::findings::{Came, Found, Inquiry};
 use crate::console::model::{Model, Screen};
 use crate::console::{Msg, findings, isolation, nav, update};
@@ -39,7 +39,7 @@ pub(super) fn draw(global: &Global, request: &RenderArgs, dir: &Path, size: (u16
     let style = super::style(global, request)?;
     let mut model = Model::new(site.name.clone(), size, now, style.look, style.keymap);
     model.mode_word = Some("BUNDLE");
-    model.isolation.operator = pasted::operator();
+    model.isolation.operator = crate::runtime::who::user();
     update(&mut model, Msg::Inventory(Arc::new(join(&site, &Readings::default(), 0))));
     let matrix = Matrix::of(&Facts::of(&evidence));
     let diagnosis = Diagnosis::of(&wanted, evidence, Vec::new());

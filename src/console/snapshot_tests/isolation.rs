@@ -301,7 +301,7 @@ fn a_later_table_does_not_move_the_cursor() {
 
 /// What the largest site costs is printed, not judged: `--nocapture` shows it.
 #[test]
-#[allow(clippy::disallowed_methods, clippy::print_stdout, reason = "it measures")]
+#[expect(clippy::disallowed_methods, reason = "it measures")]
 fn a_table_of_all_tenants_is_whole() {
     let all = names(62);
     let site = evidence(&all, &[(3, 5)], &[(61, 0)]);
