@@ -18,3 +18,5 @@ mod bench;
 mod lab;
 #[path = "provision_names/real.rs"]
 mod real;
+#[path = "provision_names/resolver.rs"]
+mod resolver;

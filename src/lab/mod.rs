@@ -392,6 +392,12 @@ impl Lab {
         self.shared.opnsense_load.seen()
     }
 
+    /// How often the perimeter's resolver has started anew, and forgotten what it knew.
+    #[must_use]
+    pub fn resolver_starts(&self) -> u64 {
+        self.shared.epoch().0
+    }
+
     /// The authoritative DNS server, UDP and TCP; `None` without the second half.
     #[must_use]
     pub fn authoritative(&self) -> Option<SocketAddr> {

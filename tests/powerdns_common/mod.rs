@@ -1,7 +1,7 @@
 //! A real PowerDNS server on loopback (`tests/tools/dns-fixture.sh`), seeded over its own API.
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
@@ -120,6 +120,15 @@ impl Pdns {
     pub fn reload_resolver(&self, flags: &[&str]) {
         let data = self.data();
         self.call(&[["reload-unbound", "--dir", &data].as_slice(), flags].concat(), "");
+    }
+
+    /// Restarts Unbound with forwards to this server for these domains alone.
+    pub fn forward(&self, domains: &BTreeSet<String>) {
+        let zones = domains.iter().map(String::as_str).collect::<Vec<_>>().join(" ");
+        let mut command = Command::new("bash");
+        command.arg(script()).args(["reload-unbound", "--dir", &self.data()]);
+        let done = command.env("FORWARDS", zones).output().unwrap();
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     }
 
     /// Where Unbound answers.

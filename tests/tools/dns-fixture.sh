@@ -26,6 +26,8 @@
 #   --unbound-bin P --pdns-bin P   other binaries than those on PATH
 # PDNS_EXTRA: lines for the end of pdns.conf; a setting that is there twice has its last value.
 #
+# FORWARDS: for reload-unbound, the zones that are forwarded instead of those of up; set and empty forwards none.
+#
 # Unbound behaviour is switched with FLAGs (env FIXTURE_FLAGS="a b", or arguments of reload-unbound).
 # The default is what an OPNsense "query forwarding" entry writes; each flag takes one piece away or adds one:
 #   no-private-domain   no private-domain: for the forward zones (rebinding filter eats RFC1918 answers)
@@ -440,6 +442,7 @@ case $cmd in
   reload-unbound)
     load_env
     FLAGS="${REST[*]:-}"
+    [[ -z ${FORWARDS+set} ]] || { FWD_ZONES=$FORWARDS; REV_ZONES=; }
     stop_pids "$DIR/unbound/unbound.pid"
     start_unbound
     ;;
