@@ -4,7 +4,7 @@ use futures_util::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 
 use super::fields::{Change, Difference, Seen, Wanted};
-use super::plan::Step;
+use super::plan::{Plan, Step};
 use super::trouble::Trouble;
 use super::world::Context;
 use crate::backends::permit::Permit;
@@ -102,6 +102,8 @@ pub enum Undo {
 pub type Looking<'a> = BoxFuture<'a, Result<Seen, Trouble>>;
 /// An object that is changed.
 pub type Doing<'a> = BoxFuture<'a, Result<(), Trouble>>;
+/// A plan that is made anew; `None` where there is no other.
+pub type Remaking<'a> = BoxFuture<'a, Result<Option<Plan>, Trouble>>;
 
 /// How a kind of object is looked at and changed. Whether it is as it is wanted is told by looking alone.
 pub trait Ensure: Send + Sync {
@@ -159,6 +161,12 @@ pub trait Ensure: Send + Sync {
     /// Whether a change that was asked for before may still come: then what others did meanwhile does not go along with it.
     fn is_under_way(&self, _context: &Context) -> bool {
         false
+    }
+
+    /// The plan that takes the place of the one this step is of, where others took what it rests on before anything of it was
+    /// changed; `None` = there never is one.
+    fn instead<'a>(&'a self, _context: &'a Context) -> Option<Remaking<'a>> {
+        None
     }
 
     /// Gives back what a run must not keep when it ends early; `None` = it holds nothing.

@@ -331,6 +331,9 @@ pub struct PlanArgs {
 pub struct ApplyArgs {
     /// A plan that `plan … -o FILE` or the console saved.
     pub file: PathBuf,
+    /// Also one that was saved more than a day ago.
+    #[arg(long)]
+    pub old: bool,
     /// How.
     #[command(flatten)]
     pub how: How,

@@ -8,6 +8,7 @@ use super::args::{
 };
 use crate::cli::Failure;
 use crate::provision::journal::ChangeId;
+use crate::provision::saved;
 
 /// A plan by the name of its maker, with its words.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,6 +19,13 @@ pub(super) struct Asked {
     pub(super) words: Vec<String>,
     /// It is only looked at, whatever the flags say.
     pub(super) only_shown: bool,
+}
+
+impl Asked {
+    /// What the plan is made from, as it is saved beside it.
+    pub(super) fn made_from(&self) -> saved::Asked {
+        saved::Asked { plan: self.maker.to_owned(), words: self.words.clone() }
+    }
 }
 
 fn asked(maker: &'static str, words: impl IntoIterator<Item = String>) -> Asked {
@@ -36,13 +44,13 @@ impl Machine {
 }
 
 impl Onboard {
-    fn asked(&self) -> Asked {
+    fn asked(&self, maker: &'static str) -> Asked {
         let words = [
             Some(self.name.to_string()),
             option("index", self.index.as_ref()),
             option("workload", self.workload.as_ref()),
         ];
-        asked("onboard", words.into_iter().flatten().chain(self.machine.words()))
+        asked(maker, words.into_iter().flatten().chain(self.machine.words()))
     }
 }
 
@@ -77,10 +85,11 @@ impl Change {
     /// Where a file that it names cannot be read.
     pub(super) fn asked(&self, open: Option<ChangeId>) -> Result<Asked, Failure> {
         Ok(match self {
-            Self::Tenant { action: TenantAction::Plan(onboard) } => Asked { only_shown: true, ..onboard.asked() },
-            Self::Tenant { action: TenantAction::Create(onboard) | TenantAction::Reconcile(onboard) } => {
-                onboard.asked()
+            Self::Tenant { action: TenantAction::Plan(onboard) } => {
+                Asked { only_shown: true, ..onboard.asked("onboard") }
             }
+            Self::Tenant { action: TenantAction::Create(onboard) } => onboard.asked("onboard"),
+            Self::Tenant { action: TenantAction::Reconcile(onboard) } => onboard.asked("reconcile"),
             Self::Tenant { action: TenantAction::Delete { name, .. } } => asked("tenant-delete", [name.to_string()]),
             Self::Workload { action } => workload(action)?,
             Self::Record { action } => record(action),

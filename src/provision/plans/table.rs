@@ -52,7 +52,8 @@ pub struct Maker {
 
 /// All of them.
 pub static MAKERS: &[Maker] = &[
-    Maker { name: "onboard", make: |desk, words| Box::pin(async move { onboarding(&desk, &words).await }) },
+    Maker { name: "onboard", make: |desk, words| Box::pin(async move { onboarding(&desk, &words, false).await }) },
+    Maker { name: "reconcile", make: |desk, words| Box::pin(async move { onboarding(&desk, &words, true).await }) },
     Maker { name: "tenant-delete", make: |desk, words| Box::pin(async move { deletion(&desk, &words).await }) },
     Maker { name: "workload-create", make: |desk, words| Box::pin(async move { asked::create(&desk, &words).await }) },
     Maker {
@@ -81,7 +82,7 @@ pub static MAKERS: &[Maker] = &[
     Maker { name: "sdn-rollback", make: |desk, _| Box::pin(async move { Ok(asked::sdn_rollback(&desk)) }) },
     Maker { name: "sdn-unlock", make: |desk, _| Box::pin(async move { asked::sdn_unlock(&desk) }) },
     Maker { name: "undo", make: |desk, words| Box::pin(async move { undo(&desk, &words) }) },
-    Maker { name: "resume", make: |desk, words| Box::pin(async move { resume(&desk, &words) }) },
+    Maker { name: "resume", make: |desk, words| Box::pin(async move { resume(&desk, &words).await }) },
     Maker { name: "later", make: |desk, words| Box::pin(async move { later(&desk, &words) }) },
 ];
 
@@ -111,7 +112,7 @@ fn new(plan: Plan) -> Draft {
     Draft { plan, notes: Notes::default(), course: Course::Begin, left: Vec::new() }
 }
 
-async fn onboarding(desk: &Desk, words: &[String]) -> Result<Draft, Trouble> {
+async fn onboarding(desk: &Desk, words: &[String], known: bool) -> Result<Draft, Trouble> {
     let number = |text: &str| {
         let number = text.parse().ok().and_then(|number| TenantIndex::new(number).ok());
         number.ok_or_else(|| refused(format!("{text:?} is no index of a tenant"), "give one from 1 to 62"))
@@ -120,7 +121,10 @@ async fn onboarding(desk: &Desk, words: &[String]) -> Result<Draft, Trouble> {
     let tenant = tenant(words)?;
     let first = asked::first_workload(&tenant, words)?;
     let asked = Onboarding { tenant, index, first };
-    Ok(new(onboard::plan(&desk.world, &asked).await?))
+    Ok(new(match known {
+        true => onboard::reconcile(&desk.world, &asked).await?,
+        false => onboard::plan(&desk.world, &asked).await?,
+    }))
 }
 
 async fn deletion(desk: &Desk, words: &[String]) -> Result<Draft, Trouble> {
@@ -191,10 +195,18 @@ pub fn leave_as_it_is(desk: &Desk, id: ChangeId) -> Result<(), Trouble> {
     change.log.close((desk.world.clock)(), Closing::LeftAsItIs)
 }
 
-fn resume(desk: &Desk, words: &[String]) -> Result<Draft, Trouble> {
+async fn resume(desk: &Desk, words: &[String]) -> Result<Draft, Trouble> {
     let entry = open_entry(desk, words)?;
     let notes = entry.notes();
-    Ok(Draft { notes, course: Course::Resume(entry.id), plan: entry.plan, left: Vec::new() })
+    let own = entry.plan.steps.iter().find_map(|step| match &step.object {
+        Object::OwnIndex(own) => Some(own),
+        _ => None,
+    });
+    let plan = match own.filter(|_| entry.plan.is_untouched(&notes)) {
+        Some(own) => onboard::anew(&desk.world, own).await?,
+        None => None,
+    };
+    Ok(Draft { notes, course: Course::Resume(entry.id), plan: plan.unwrap_or(entry.plan), left: Vec::new() })
 }
 
 fn later(desk: &Desk, words: &[String]) -> Result<Draft, Trouble> {
