@@ -15,6 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use deevnet_console::backends::proxmox::View;
+use deevnet_console::lab::sdn::Kind;
 use deevnet_console::provision::engine::Ended;
 use deevnet_console::provision::journal::Closing;
 use deevnet_console::provision::object::Object;
@@ -71,6 +72,40 @@ async fn two_who_create_at_once_both_come_to_their_end_with_numbers_of_their_own
         let again = operator.asks("onboard", &words).await.0;
         assert!(again.is_empty(), "{:#?}", open_steps(&again));
     }
+    bench.end().await;
+}
+
+#[tokio::test]
+async fn a_plan_that_is_asked_for_while_another_is_staged_waits_for_it() {
+    let bench = bench(LONG).await;
+    let (mut ann, bo) = (bench.operator("ann"), bench.operator("bo"));
+    let staged = Arc::new(AtomicBool::new(false));
+    let tells = Arc::clone(&staged);
+    let first = ann.asks("onboard", &["picow"]).await;
+    let zone = first.0.plan.steps.iter().position(|step| matches!(step.object, Object::SdnZone(_))).unwrap();
+    ann.also = Arc::new(move |news| {
+        if matches!(news, News::Verified(step) if step == zone) {
+            tells.store(true, Ordering::SeqCst);
+        }
+    });
+    let later = async {
+        while !staged.load(Ordering::SeqCst) {
+            tokio::task::yield_now().await;
+        }
+        bo.draft("onboard", &["shop"]).await
+    };
+    let (ended, made) = tokio::join!(ann.run(first), later);
+    assert_eq!(ended, Ended::Done);
+    assert_eq!(index(&made.unwrap().plan), 2);
+    // Where nobody is at work it is refused at once.
+    let edit = |world: &mut deevnet_console::lab::state::World| {
+        let zone = serde_json::json!({"type": "evpn", "controller": "evpn1", "vrf-vxlan": 19_000});
+        world.sdn.set(Kind::Zone, "lab", zone.as_object().unwrap().clone().into_iter().collect());
+    };
+    bench.lab.edit(edit).unwrap();
+    let why = bo.draft("onboard", &["shop"]).await.err().unwrap();
+    assert!(why.kind == TroubleKind::Refused && why.text.contains("would go live with your apply"), "{why:?}");
+    drop((ann, bo));
     bench.end().await;
 }
 

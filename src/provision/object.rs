@@ -175,6 +175,20 @@ pub trait Ensure: Send + Sync {
     }
 }
 
+/// The part of [`Ensure`] that all objects share through which nothing is changed: they are looked at, and waited for.
+macro_rules! only_looks {
+    () => {
+        fn danger(&self, _todo: &$crate::provision::fields::Difference) -> $crate::provision::object::Danger {
+            $crate::provision::object::Danger::Look
+        }
+
+        fn undo(&self, _todo: &$crate::provision::fields::Difference) -> $crate::provision::object::Undo {
+            $crate::provision::object::Undo::Nothing
+        }
+    };
+}
+pub(super) use only_looks;
+
 macro_rules! objects {
     ($($(if $attr:meta,)? $words:literal $name:ident($type:ty)),* $(,)?) => {
         /// Every kind of object that a plan can hold.

@@ -51,6 +51,9 @@ impl Check {
     }
 }
 
+/// The check of edits that others staged.
+const PENDING: &str = "pending";
+
 fn fail(why: impl Into<String>, help: impl Into<String>) -> State {
     State::Fail { why: why.into(), help: help.into() }
 }
@@ -96,7 +99,7 @@ pub fn judge(
         check("letters", "letters, digits, 3–8 long", letters),
         check("vnet-id", "VNet id is its own", vnet_id(site, survey, tenant)),
         check("sdn-name", "free in SDN, also pending", sdn_name(site, survey, tenant)),
-        check("pending", "no one else's SDN edit is pending", pending(survey, tenant)),
+        check(PENDING, "no one else's SDN edit is pending", pending(survey, tenant)),
         check("dns-name", "free in DNS, both zones", dns_name(site, survey, tenant)),
         check("index", &format!("index {shown} free on every source"), chosen),
         check("served", "not a name the site serves", if known { State::Pass } else { served(site, tenant) }),
@@ -108,11 +111,15 @@ pub fn judge(
     ]
 }
 
-/// What keeps a plan from being made: the first failed check, else the first that could not be told.
+/// What keeps a plan from being made: the first failed check, else the first that could not be told. Edits of others that wait
+/// are of the kind that ends by itself.
 #[must_use]
 pub fn obstacle(checks: &[Check]) -> Option<Trouble> {
     let failed = checks.iter().find_map(|check| match &check.state {
-        State::Fail { why, help } => Some(Trouble::new(TroubleKind::Refused, why).with_help(help)),
+        State::Fail { why, help } => {
+            let kind = if check.id == PENDING { TroubleKind::Busy } else { TroubleKind::Refused };
+            Some(Trouble::new(kind, why).with_help(help))
+        }
         _ => None,
     });
     let open = || {
@@ -230,7 +237,9 @@ fn pending(survey: &Survey, tenant: &TenantName) -> State {
             return State::Pass;
         }
         let why = format!("{} would go live with your apply", all.join(", "));
-        fail(why, "ask for it to be applied or dropped: `deevnet-console sdn status` shows it")
+        let help = "wait until whoever staged it is done; if nobody is at it, ask for it to be applied or dropped: \
+                    `deevnet-console sdn status` shows it";
+        fail(why, help)
     })
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::fields::{Difference, Fields, Seen, fields};
-use super::object::{Danger, Doing, Ensure, Looking, Place, Remaking, Undo};
+use super::object::{Doing, Ensure, Looking, Place, Remaking, only_looks};
 use super::plans::onboard;
 use super::plans::workload::Workload;
 use super::survey::{Survey, both};
@@ -47,13 +47,7 @@ impl Ensure for OwnIndex {
         format!("index {} of {}{next}", self.index, self.tenant)
     }
 
-    fn danger(&self, _todo: &Difference) -> Danger {
-        Danger::Look
-    }
-
-    fn undo(&self, _todo: &Difference) -> Undo {
-        Undo::Nothing
-    }
+    only_looks!();
 
     fn observe<'a>(&'a self, context: &'a Context) -> Looking<'a> {
         Box::pin(async move {
@@ -143,13 +137,7 @@ impl Ensure for NothingLives {
         format!("no workload of {}", self.tenant)
     }
 
-    fn danger(&self, _todo: &Difference) -> Danger {
-        Danger::Look
-    }
-
-    fn undo(&self, _todo: &Difference) -> Undo {
-        Undo::Nothing
-    }
+    only_looks!();
 
     fn observe<'a>(&'a self, context: &'a Context) -> Looking<'a> {
         Box::pin(async move {
@@ -220,13 +208,7 @@ impl Ensure for CheckAll {
         format!("check all of {}", self.tenant)
     }
 
-    fn danger(&self, _todo: &Difference) -> Danger {
-        Danger::Look
-    }
-
-    fn undo(&self, _todo: &Difference) -> Undo {
-        Undo::Nothing
-    }
+    only_looks!();
 
     fn for_itself(&self) -> bool {
         false

@@ -123,7 +123,7 @@ impl Operator {
     /// The newest change that somebody of that name began.
     pub fn newest(&self) -> Entry {
         let journal = &self.desk.journal;
-        let all = journal.ids().unwrap().into_iter().map(|id| journal.read(id).unwrap());
-        all.filter(|entry| entry.who.user == self.name).last().unwrap()
+        let mut all = journal.ids().unwrap().into_iter().rev().map(|id| journal.read(id).unwrap());
+        all.find(|entry| entry.who.user == self.name).unwrap()
     }
 }

@@ -1,6 +1,7 @@
 //! Every verb twice, plans that were saved, and what of others stays.
 
 use deevnet_console::lab::names::{Rrset, Zone};
+use deevnet_console::provision::names;
 use deevnet_console::provision::plan::Question;
 use deevnet_console::provision::saved::{self, Asked};
 use deevnet_console::provision::trouble::TroubleKind;
@@ -100,6 +101,10 @@ async fn what_cannot_be_is_refused_before_there_is_a_plan() {
     let ann = bench.operator("ann");
     ann.does("onboard", &["picow"]).await;
     ann.does("record-set", &["picow", "www", "value=10.20.129.10"]).await;
+    let keys = names::keys(&bench.world, Some("picow")).await.unwrap();
+    assert_eq!(keys.len(), 1);
+    assert_eq!((keys[0].name.as_str(), keys[0].zones.len()), ("picow", 2));
+    assert!(names::keys(&bench.world, Some("pico")).await.unwrap().is_empty());
     let cases: &[(&str, &[&str], &str)] = &[
         ("workload-create", &["picow/app", "memory=1"], "memory: \"1\""),
         ("workload-create", &["picow/app", "cores=100000"], "cores: \"100000\""),
@@ -113,6 +118,22 @@ async fn what_cannot_be_is_refused_before_there_is_a_plan() {
         assert!(why.kind == TroubleKind::Refused && why.text.contains(text), "{verb} {words:?}: {why:?}");
         assert!(why.help.is_some(), "{why:?}");
     }
+    drop(ann);
+    bench.end().await;
+}
+
+#[tokio::test]
+async fn a_reload_names_what_others_removed_and_did_not_apply() {
+    let bench = bench(LONG).await;
+    let ann = bench.operator("ann");
+    ann.does("onboard", &["picow"]).await;
+    let gone = |world: &mut deevnet_console::lab::state::World| {
+        world.perimeter.forwards.retain(|row| row.domain != "picow.mobile.deevnet.net");
+    };
+    bench.lab.edit(gone).unwrap();
+    let (preview, _) = ann.asks("forward-set", &["lab.example", "server=10.20.25.21", "description=lab"]).await;
+    let riders = preview.riders().join("; ");
+    assert!(riders.contains("picow.mobile.deevnet.net, which somebody removed and did not apply"), "{riders}");
     drop(ann);
     bench.end().await;
 }

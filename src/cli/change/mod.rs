@@ -2,6 +2,7 @@
 
 pub mod args;
 mod journal;
+mod list;
 mod saved;
 mod sdn;
 mod show;
@@ -21,8 +22,9 @@ use crate::provision::conduct::{self, Course, Ears};
 use crate::provision::engine::Ended;
 use crate::provision::journal::{ChangeId, Journal, JournalError};
 use crate::provision::plan::{Preview, Question};
-use crate::provision::plans::table::{Desk, Draft, maker};
+use crate::provision::plans::table::{Desk, Draft, Turn, maker};
 use crate::provision::saved::Asked;
+use crate::provision::sdn::running;
 use crate::provision::trouble::{Trouble, TroubleKind};
 use crate::provision::world::{News, Patience, World};
 use crate::runtime::{clock, who::who};
@@ -110,6 +112,9 @@ pub(super) fn run(global: &Global, change: &Change) -> Result<Code, Failure> {
     if let Change::Sdn { action: SdnAction::Status { output } } = change {
         return sdn::status(&site, *output);
     }
+    if let Some(listed) = list::run(global, &site, change) {
+        return listed;
+    }
     let nothing = How::default();
     let how = change.how().unwrap_or(&nothing);
     let format = form(how)?;
@@ -183,8 +188,19 @@ async fn made(office: &Office, change: &Change) -> Result<(Looked, words::Asked)
         _ => None,
     };
     let asked = change.asked(open)?;
-    let draft = office.draft(&asked.made_from()).await?;
-    Ok((office.look(draft).await, asked))
+    if let Some(holder) = running(&office.desk.journal) {
+        open::note(&format!("{holder} is at work: what it staged is waited for"));
+    }
+    let mut turn = Turn::default();
+    loop {
+        let draft = office.draft(&asked.made_from()).await?;
+        let looked = office.look(draft).await;
+        // What a change that runs now staged does not go along: it is applied in a moment.
+        let own = looked.course != Course::Begin || looked.preview.riders().is_empty();
+        if own || !turn.wait(&office.desk).await {
+            return Ok((looked, asked));
+        }
+    }
 }
 
 /// 0; 4 where something is known to stand against it, else 3 where a step could not be told.

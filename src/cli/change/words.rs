@@ -92,7 +92,9 @@ impl Change {
             Self::Tenant { action: TenantAction::Reconcile(onboard) } => onboard.asked("reconcile"),
             Self::Tenant { action: TenantAction::Delete { name, .. } } => asked("tenant-delete", [name.to_string()]),
             Self::Workload { action } => workload(action)?,
-            Self::Record { action } => record(action),
+            Self::Tsig { action: TsigAction::List(_) } | Self::Forward { action: ForwardAction::List(_) } => {
+                return Err(Failure::usage("a list changes nothing", "leave `plan` out"));
+            }
             Self::Tsig { action: TsigAction::Begin { tenant, .. } } => asked("tsig-begin", [tenant.to_string()]),
             Self::Tsig { action: TsigAction::End { tenant, .. } } => asked("tsig-end", [tenant.to_string()]),
             Self::Forward { action: ForwardAction::Set { domain, server, description, .. } } => {
@@ -100,6 +102,7 @@ impl Change {
                 asked("forward-set", words)
             }
             Self::Forward { action: ForwardAction::Delete { domain, .. } } => asked("forward-delete", [domain.clone()]),
+            Self::Record { action } => record(action)?,
             Self::Sdn { action } => match action {
                 SdnAction::Apply(_) | SdnAction::Status { .. } => asked("sdn-apply", []),
                 SdnAction::Rollback(_) => asked("sdn-rollback", []),
@@ -130,7 +133,10 @@ impl Change {
                     | WorkloadAction::Shutdown(power)
                     | WorkloadAction::Reboot(power),
             } => &power.how,
-            Self::Sdn { action: SdnAction::Status { .. } } => return None,
+            Self::Sdn { action: SdnAction::Status { .. } }
+            | Self::Record { action: RecordAction::List(_) }
+            | Self::Tsig { action: TsigAction::List(_) }
+            | Self::Forward { action: ForwardAction::List(_) } => return None,
             Self::Sdn { action: SdnAction::Apply(how) | SdnAction::Rollback(how) | SdnAction::Unlock(how) }
             | Self::Tenant { action: TenantAction::Delete { how, .. } }
             | Self::Workload { action: WorkloadAction::Resize { how, .. } }
@@ -160,8 +166,9 @@ fn workload(action: &WorkloadAction) -> Result<Asked, Failure> {
     })
 }
 
-fn record(action: &RecordAction) -> Asked {
-    match action {
+fn record(action: &RecordAction) -> Result<Asked, Failure> {
+    Ok(match action {
+        RecordAction::List(_) => return Err(Failure::usage("a list changes nothing", "leave `plan` out")),
         RecordAction::Set { tenant, name, value, kind, ttl, .. } => {
             let words =
                 [Some(tenant.to_string()), Some(name.clone()), option("type", Some(kind)), option("ttl", ttl.as_ref())];
@@ -177,5 +184,5 @@ fn record(action: &RecordAction) -> Asked {
             ];
             asked("record-delete", words.into_iter().flatten())
         }
-    }
+    })
 }

@@ -3,6 +3,7 @@
 mod asked;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 
@@ -11,7 +12,7 @@ use crate::provision::conduct::Course;
 use crate::provision::journal::{ChangeId, Closing, Entry, Journal, JournalError, Notes};
 use crate::provision::object::Object;
 use crate::provision::plan::Plan;
-use crate::provision::sdn::{asked_for_lock, holds_lock};
+use crate::provision::sdn::{asked_for_lock, holds_lock, running};
 use crate::provision::trouble::{Trouble, TroubleKind};
 use crate::provision::undo::way_back;
 use crate::provision::world::World;
@@ -25,6 +26,31 @@ pub struct Desk {
     pub world: Arc<World>,
     /// What was changed before.
     pub journal: Journal,
+}
+
+/// What a change that runs now staged, waited for before a plan is made of what is there.
+#[derive(Debug, Default)]
+pub struct Turn {
+    waited: Duration,
+    once_more: bool,
+}
+
+impl Turn {
+    /// Waits a little; false where nobody of this journal is at work, or it was waited for long enough. Whoever was at work may
+    /// have come to the end since it was looked: then it is worth one more look.
+    pub async fn wait(&mut self, desk: &Desk) -> bool {
+        let world = &desk.world;
+        if self.waited >= world.patience.lock {
+            return false;
+        }
+        if running(&desk.journal).is_none() {
+            return !std::mem::replace(&mut self.once_more, true);
+        }
+        self.once_more = false;
+        (world.sleep)(world.patience.between).await;
+        self.waited += world.patience.between.max(Duration::from_millis(1));
+        true
+    }
 }
 
 /// A plan as it was made, before it is looked at.
@@ -121,10 +147,22 @@ async fn onboarding(desk: &Desk, words: &[String], known: bool) -> Result<Draft,
     let tenant = tenant(words)?;
     let first = asked::first_workload(&tenant, words)?;
     let asked = Onboarding { tenant, index, first };
-    Ok(new(match known {
-        true => onboard::reconcile(&desk.world, &asked).await?,
-        false => onboard::plan(&desk.world, &asked).await?,
-    }))
+    let (world, mut turn) = (&desk.world, Turn::default());
+    loop {
+        let made = match known {
+            true => onboard::reconcile(world, &asked).await,
+            false => onboard::plan(world, &asked).await,
+        };
+        match made {
+            // What a change that runs now staged is applied in a moment.
+            Err(why) if why.kind == TroubleKind::Busy => {
+                if !turn.wait(desk).await {
+                    return Err(Trouble { kind: TroubleKind::Refused, ..why });
+                }
+            }
+            made => return made.map(new),
+        }
+    }
 }
 
 async fn deletion(desk: &Desk, words: &[String]) -> Result<Draft, Trouble> {

@@ -55,9 +55,6 @@ pub struct Workload {
     pub login_user: Option<String>,
     /// Name of the template; the newest of the site's prefix where none is named.
     pub template: Option<String>,
-    /// Numbers that are not free although nothing has them yet: of plans that were not run to their end.
-    #[serde(default)]
-    pub spoken_for: Vec<u32>,
 }
 
 impl Workload {
@@ -74,7 +71,6 @@ impl Workload {
             ssh_keys: None,
             login_user: None,
             template: None,
-            spoken_for: Vec::new(),
         }
     }
 }

@@ -4,7 +4,7 @@
 use jiff::Timestamp;
 
 use super::{ASKED, FORCED, TOKEN};
-use crate::provision::journal::{ChangeId, Entry, Journal, Record};
+use crate::provision::journal::{ChangeId, Entry, Journal, JournalError, Record};
 
 /// A change that has the lock, or may have it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,6 +68,15 @@ pub fn holder_in(journal: &Journal, but: Option<ChangeId>) -> Option<Holder> {
     holder(&entries)
 }
 
+/// The change of a journal that has the lock and is being run right now. What it staged is about to be applied: whoever plans
+/// something waits for it.
+#[must_use]
+pub fn running(journal: &Journal) -> Option<Holder> {
+    let holder = holder_in(journal, None).filter(|holder| holder.certain)?;
+    // Whoever runs a change has it to itself.
+    matches!(journal.take_up(holder.change), Err(JournalError::Running(_))).then_some(holder)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -119,6 +128,15 @@ mod tests {
         assert!(shelf.found().is_some_and(|found| found.starts_with("false change C-0001")));
         asked.log.close(at(10), Closing::LeftAsItIs).expect("closed");
         assert_eq!(shelf.found(), None);
+    }
+
+    #[test]
+    fn a_change_runs_while_somebody_has_it() {
+        let shelf = Shelf::new();
+        let change = shelf.change("ann", 0, &[(TOKEN, "t")]);
+        assert_eq!(running(&shelf.journal).map(|holder| holder.change), Some(change.id));
+        drop(change);
+        assert_eq!(running(&shelf.journal), None, "it was cut off");
     }
 
     #[test]
