@@ -402,3 +402,53 @@ fn lacks(site: &Site, tenant: &TenantName, rights: &Permissions, machine: bool) 
         fail(why, "`deevnet-console site check` prints the command that grants it")
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::inventory::testing as invented;
+
+    fn rights(held: &[(&str, &[&str])]) -> Permissions {
+        let all: BTreeMap<_, _> = held
+            .iter()
+            .map(|(path, rights)| ((*path).to_owned(), rights.iter().map(|right| (*right).to_owned()).collect()))
+            .collect();
+        Permissions { by_path: all.clone(), propagating: all }
+    }
+
+    fn missing(held: &[(&str, &[&str])], machine: bool) -> Option<String> {
+        let tenant = "shop".parse().expect("a name");
+        match lacks(&invented::site(), &tenant, &rights(held), machine) {
+            State::Pass => None,
+            State::Fail { why, .. } => Some(why),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn the_rights_of_the_steps_that_are_planned_are_asked_for_and_no_other() {
+        let sdn = ("/sdn", &["SDN.Allocate", "SDN.Audit", "SDN.Use"][..]);
+        let audit = ("/", &["Sys.Audit"][..]);
+        let vms = [
+            "VM.Audit",
+            "VM.Clone",
+            "VM.Allocate",
+            "VM.Config.Disk",
+            "VM.Config.Options",
+            "VM.Config.CPU",
+            "VM.Config.Memory",
+            "VM.Config.Network",
+            "VM.Config.Cloudinit",
+            "VM.PowerMgmt",
+        ];
+        let (vms, store) = (("/vms", &vms[..]), ("/storage/local-lvm", &["Datastore.AllocateSpace"][..]));
+        assert_eq!(missing(&[sdn, audit], false), None, "no machine, no right on machines");
+        assert_eq!(missing(&[sdn, audit, vms, store], true), None, "one storage is enough: the site's");
+        assert!(missing(&[sdn, audit], true).is_some_and(|why| why.contains("VM.Clone")));
+        assert!(missing(&[sdn, audit, vms], true).is_some_and(|why| why.contains("Datastore.AllocateSpace")));
+        let unused = ("/sdn", &["SDN.Allocate", "SDN.Audit"][..]);
+        assert!(missing(&[unused, audit, vms, store], true).is_some_and(|why| why.contains("SDN.Use")));
+    }
+}

@@ -1,6 +1,7 @@
 //! Every verb twice, plans that were saved, and what of others stays.
 
 use deevnet_console::lab::names::{Rrset, Zone};
+use deevnet_console::provision::approve::{ApprovedPlan, Consent};
 use deevnet_console::provision::names;
 use deevnet_console::provision::plan::Question;
 use deevnet_console::provision::saved::{self, Asked};
@@ -128,12 +129,51 @@ async fn a_reload_names_what_others_removed_and_did_not_apply() {
     let ann = bench.operator("ann");
     ann.does("onboard", &["picow"]).await;
     let gone = |world: &mut deevnet_console::lab::state::World| {
+        world.perimeter.loaded = Some(world.perimeter.forwards.clone());
         world.perimeter.forwards.retain(|row| row.domain != "picow.mobile.deevnet.net");
     };
     bench.lab.edit(gone).unwrap();
     let (preview, _) = ann.asks("forward-set", &["lab.example", "server=10.20.25.21", "description=lab"]).await;
     let riders = preview.riders().join("; ");
     assert!(riders.contains("picow.mobile.deevnet.net, which somebody removed and did not apply"), "{riders}");
+    drop(ann);
+    bench.end().await;
+}
+
+#[tokio::test]
+async fn what_is_known_to_stand_against_a_plan_is_said_as_such_and_a_wrong_name_as_wrong() {
+    let bench = bench(LONG).await;
+    let ann = bench.operator("ann");
+    ann.does("onboard", &["picow", "workload=app"]).await;
+    let answer = |preview, name: Option<&str>| {
+        let consent = Consent::Flags { write: true, yes: true, confirm: name.map(str::to_owned) };
+        let world = &bench.world;
+        ApprovedPlan::of(preview, &world.site, &consent, (world.clock)()).unwrap_err()
+    };
+    let why = answer(ann.asks("tenant-delete", &["picow"]).await.0, Some("picow"));
+    let said = why.to_string();
+    assert!(said.contains("no workload of picow: picow still has VM") && !said.contains("could not be told"), "{said}");
+    assert!(why.help().contains("workload delete picow/NAME"), "{}", why.help());
+    let gone = ann.asks("workload-delete", &["picow/app"]).await.0;
+    let (none, wrong) = (answer(gone.clone(), None).to_string(), answer(gone, Some("picow/web")).to_string());
+    assert!(none.ends_with("has to be typed back"), "{none}");
+    assert!(wrong.ends_with("has to be typed back, and \"picow/web\" is another"), "{wrong}");
+    drop(ann);
+    bench.end().await;
+}
+
+#[tokio::test]
+async fn a_key_that_a_deletion_left_goes_with_the_next() {
+    let bench = bench(LONG).await;
+    let ann = bench.operator("ann");
+    ann.does("onboard", &["picow"]).await;
+    let key = bench.lab.world().names.keys["picow"].clone();
+    ann.does("tenant-delete", &["picow"]).await;
+    bench.lab.edit(|world| drop(world.names.keys.insert("picow".to_owned(), key))).unwrap();
+    ann.does("tenant-delete", &["picow"]).await;
+    assert!(!bench.lab.world().names.keys.contains_key("picow"));
+    let (again, _) = ann.asks("tenant-delete", &["picow"]).await;
+    assert!(again.is_empty() && again.question() == Question::Nothing, "{:#?}", open_steps(&again));
     drop(ann);
     bench.end().await;
 }

@@ -91,6 +91,30 @@ fn shell(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::provision::plan::{Plan, Subject};
+
+    #[test]
+    fn a_plan_of_the_day_before_needs_a_word_and_one_of_tomorrow_too() {
+        let at: Timestamp = "2026-11-29T12:00:00Z".parse().expect("a time");
+        let subject = Subject { name: "shop".to_owned(), tenant: None };
+        let plan = Plan {
+            site: "mobile".to_owned(),
+            title: "Onboard shop".to_owned(),
+            subject,
+            steps: Vec::new(),
+            reach: None,
+        };
+        let asked = Asked { plan: "onboard".to_owned(), words: vec!["shop".to_owned()] };
+        let text = saved::text(&asked, &Preview { plan, looks: Vec::new(), at }).expect("a text");
+        let kept = saved::read(&text).expect("a plan");
+        let hours = |hours| at + SignedDuration::from_hours(hours);
+        assert_eq!(age(&kept, hours(3), false).expect("good"), "the plan was saved 3 h ago");
+        let old = age(&kept, hours(50), false).expect_err("too old");
+        assert!(old.code == Code::Refused && old.text.contains("2 days ago"), "{}", old.text);
+        assert!(old.help.is_some_and(|help| help.contains("--old")));
+        assert!(age(&kept, hours(50), true).is_ok());
+        assert!(age(&kept, hours(-1), false).is_err_and(|why| why.text.contains("ahead of this clock")));
+    }
 
     #[test]
     fn a_length_of_time_is_said_in_the_largest_unit_that_tells_something() {
