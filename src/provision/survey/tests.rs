@@ -1,5 +1,5 @@
 use super::*;
-use crate::backends::registry::model::{Status, Tenant};
+use crate::backends::registry::{Status, Tenant};
 use crate::inventory::testing as invented;
 
 fn unknown<T>() -> Told<T> {
