@@ -81,6 +81,11 @@ pub enum Record {
         /// What of others was approved to go along.
         riders: Vec<String>,
     },
+    /// Another plan takes its place, before anything of it was done: an index was taken by somebody else.
+    Replanned {
+        /// What is to be done instead.
+        plan: Plan,
+    },
     /// A step is about to change something.
     Begun {
         /// Its number, from 0.
