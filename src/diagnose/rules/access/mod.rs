@@ -15,6 +15,7 @@ mod probe_without_trust;
 mod request_without_body;
 mod source_unreachable;
 mod ticket_expired;
+mod token_end_not_read;
 mod token_ends_soon;
 mod token_expired;
 mod token_unknown;
@@ -44,6 +45,7 @@ pub(super) static RULES: &[&Rule] = &[
     &token_expired::RULE,
     &token_unknown::RULE,
     &token_ends_soon::RULE,
+    &token_end_not_read::RULE,
     &endpoint_renamed::RULE,
     &privilege_missing::RULE,
     &exit_rights_missing::RULE,

@@ -15,6 +15,7 @@ mod local_routing_on;
 mod node_lags;
 mod node_stranger;
 mod plan;
+mod registry;
 mod routing_packages_missing;
 mod rt_import_foreign;
 mod rt_import_idle;
@@ -80,4 +81,8 @@ pub(super) static RULES: &[&Rule] = &[
     &frr_default_unkept::RULE,
     &frr_apply_erases::RULE,
     &frr_unsaved::RULE,
+    &registry::MISSING,
+    &registry::DIFFERS,
+    &registry::ONLY,
+    &registry::EGRESS,
 ];
