@@ -101,11 +101,23 @@ async fn a_source_that_does_not_tell_makes_unknown_and_one_that_is_off_does_not(
     let off = seen(&lab, &site, Check::Contract).await;
     assert_eq!((unknown(&off, "check-ins"), clause(&off, "P1")), (None, State::NotRun), "{}", told(&off.report));
     lab.fault_off("checkins-not-offered").unwrap();
-    let without = common::site(&lab, |text| cut(&cut(&text, "[bootstrap]"), "[registry]"));
+    let without = common::site(&lab, |text| cut(&text, "[bootstrap]"));
     let none = seen(&lab, &without, Check::All).await;
     assert!(none.facts.checkins.is_none() && none.facts.registry.is_none());
     assert_eq!((unknown(&none, "check-ins"), unknown(&none, "registry")), (None, None), "{}", told(&none.report));
     lab.shutdown().await;
+}
+
+/// The site of a lab that names its registry.
+fn registered(lab: &Lab) -> Arc<Site> {
+    let dir = lab.dir();
+    let section = format!(
+        "\n[registry]\nurl = \"{}\"\nca_file = \"{}\"\ntoken = {{ file = \"{}\" }}\n",
+        lab.registry_url().unwrap(),
+        dir.join("ca.pem").display(),
+        dir.join("registry-token").display()
+    );
+    common::site(lab, |text| text + &section)
 }
 
 /// A site file without one of its sections.
@@ -118,7 +130,7 @@ fn cut(text: &str, section: &str) -> String {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_the_registry_and_the_fabric_disagree_about_is_found_and_gone_again() {
     let lab = lab().await;
-    let site = common::site(&lab, |text| text);
+    let site = registered(&lab);
     let healthy = seen(&lab, &site, Check::Fabric).await;
     assert_eq!(own(&healthy), Vec::<&str>::new(), "{}", told(&healthy.report));
     let mut wrong = Vec::new();

@@ -64,6 +64,12 @@ impl<'f> Words<'f> {
                 Some(if head.rsplit('.').next() == Some(self.tenant) { Whose::Ours } else { Whose::Theirs })
             })
         };
+        // `… of tenant NAME …`: what a rule could not say of that one.
+        let zones = || self.facts.sdn.zones_in_force().map_or(&[][..], |zones| zones.value.as_slice());
+        let told = words().skip_while(|word| *word != "tenant").nth(1);
+        if told.is_some_and(|told| told != self.tenant && zones().iter().any(|zone| zone.zone == told)) {
+            return true;
+        }
         let all: Vec<Whose> = words().filter_map(named).collect();
         !all.is_empty() && all.iter().all(|whose| *whose == Whose::Theirs)
     }

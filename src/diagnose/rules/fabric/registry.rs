@@ -14,9 +14,9 @@ const READS: &str = "the registry's tenants and VRFs with a way out, zones in fo
 pub static MISSING: Rule = Rule {
     id: "registry-record-missing",
     layer: Layer::Fabric,
-    severity: Severity::Warning,
-    says: "A tenant's zone is in force, and the registry does not list the tenant: its owner's next run would make it anew, \
-           or take its index for another.",
+    severity: Severity::Info,
+    says: "A tenant's zone is in force, and the registry does not list the tenant. That is no fault of one that this console \
+           made; of one that the registry made its record is lost, and its index may be given to another.",
     reads: READS,
     unlike: &[("zone-unexplained", "the zone is no tenant's by its number")],
     explains: &[],
@@ -100,7 +100,11 @@ fn missing(facts: &Facts, out: &mut Out<'_>) {
             .fact("fabric.index", name, index)
             .affects([name])
             .from(registry)
-            .next("register-tenant", 2, format!("have its owner register {name} again, with index {index}"));
+            .next(
+                "find-owner",
+                0,
+                format!("find out who made {name}: where the registry did, have it listed again with index {index}"),
+            );
         out.found(finding);
     }
 }

@@ -53,8 +53,8 @@ fn of_sender(sent: &Sourced<Sent>, from: &str, out: &mut Out<'_>) {
         })
         .collect();
     if let Some((_, why)) = open.first() {
-        let who: Vec<&str> = open.iter().map(|(to, _)| *to).collect();
-        let missing = format!("whether packets of tenant {from} reach {} by way of {}", some_of(&who), sent.node);
+        let missing =
+            format!("whether packets of tenant {from} reach {} by way of {}", others_of(open.len()), sent.node);
         out.unknown(missing, Some((*why).clone()));
     }
     if !answered.is_empty() {
@@ -62,6 +62,11 @@ fn of_sender(sent: &Sourced<Sent>, from: &str, out: &mut Out<'_>) {
     } else if open.is_empty() && !all.is_empty() {
         out.pass(Subject::new("zone", from));
     }
+}
+
+/// How many others, without their names: what is unknown is the sender's.
+fn others_of(count: usize) -> String {
+    if count == 1 { "another tenant".to_owned() } else { format!("{count} others") }
 }
 
 fn finding(sent: &Sourced<Sent>, from: &str, answered: &[(&str, &String)], out: &Out<'_>) -> Finding {
