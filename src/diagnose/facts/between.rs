@@ -103,6 +103,10 @@ pub struct Attempt {
     pub no_flows: Option<String>,
 }
 
+/// What the kernel says where its routes let a packet go nowhere: a null route, an unreachable one, none, a prohibited one
+/// (`facts/exit-node.md` §2).
+const NO_WAY: [&str; 4] = ["Invalid argument", "No route to host", "Network is unreachable", "Permission denied"];
+
 /// How a ping ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ended {
@@ -123,13 +127,14 @@ impl Echo {
         let said = self.err.lines().next().unwrap_or_default().trim();
         let clean = |text: &str| crate::text::clean(text).into_owned();
         if self.exit.is_some() {
-            match counts(&self.out) {
-                Some((_, received)) if received > 0 => return Ended::Answered,
-                Some((sent, _)) if sent > 0 => return Ended::Silent,
+            // With a source of its own `ping` does not connect first: each packet is refused, and counted as sent.
+            let words = ["ping: connect: ", "ping: sendmsg: "].iter().find_map(|head| said.strip_prefix(head));
+            match (counts(&self.out), words) {
+                (Some((_, received)), _) if received > 0 => return Ended::Answered,
+                (_, Some(words)) if NO_WAY.contains(&words) => return Ended::Refused(clean(words)),
+                (_, Some(words)) => return Ended::NotRun(clean(words)),
+                (Some((sent, _)), None) if sent > 0 => return Ended::Silent,
                 _ => {}
-            }
-            if let Some(words) = said.strip_prefix("ping: connect: ") {
-                return Ended::Refused(clean(words));
             }
         }
         Ended::NotRun(if said.is_empty() { "the ping did not run".to_owned() } else { clean(said) })
@@ -328,6 +333,12 @@ mod tests {
     fn what_the_vrf_refuses_counts_where_it_lets_its_own_through() {
         let refused = || attempt(echo(2, 0, "ping: connect: Invalid argument"), None);
         assert_eq!(sent(3, 0, 0).judge(&refused()), Crossing::Refused("Invalid argument".to_owned()));
+        // By its own address, as it is sent: each packet is refused, and counted as sent.
+        let mut by_source = attempt(echo(1, 0, ""), None);
+        by_source.echo.err = "ping: sendmsg: Invalid argument\nping: sendmsg: Invalid argument\n".to_owned();
+        assert_eq!(sent(3, 0, 0).judge(&by_source), Crossing::Refused("Invalid argument".to_owned()));
+        by_source.echo.err = "ping: sendmsg: Operation not permitted\n".to_owned();
+        assert!(matches!(sent(3, 3, 3).judge(&by_source), Crossing::NotProven(_)), "a firewall of the node's own");
         let Crossing::NotProven(why) = sent(0, 3, 3).judge(&refused()) else { panic!("nothing shows that it works") };
         assert!(why.contains("vrf_shop can work") && why.contains("no answer"), "{why}");
     }

@@ -12,6 +12,7 @@ pub mod cluster;
 pub mod dns;
 pub mod given_up;
 pub mod guests;
+pub mod journal;
 pub mod keys;
 mod line;
 pub mod node;
@@ -76,7 +77,7 @@ const READERS: &[&[&[Reader]]] = &[
     sdn::READERS,
     &[node::READERS, pve::READERS, site::READERS],
     &[access::READERS, cluster::READERS, guests::READERS, provisioning::READERS, clocks::READERS, trust::READERS],
-    &[dns::READERS, powerdns::READERS, keys::READERS, between::READERS, services::READERS],
+    &[dns::READERS, powerdns::READERS, keys::READERS, between::READERS, services::READERS, journal::READERS],
     perimeter::READERS,
     &[pasted::READERS],
 ];
@@ -119,6 +120,8 @@ pub struct Facts {
     pub between: Vec<Sourced<between::Sent>>,
     /// Check-ins of workloads; `None` = the site has no source of them.
     pub checkins: Option<Sourced<services::CheckIns>>,
+    /// Steps of changes, as a journal has them.
+    pub journal: Vec<Sourced<journal::Step>>,
     /// The registry of tenants; `None` = the site has none.
     pub registry: Option<Sourced<services::Registry>>,
     /// OPNsense.

@@ -1,6 +1,7 @@
 //! Whether the console may and can look at all: credentials, rights, nodes, quorum, locks, trust.
 
 mod ca_unknown;
+mod change_unfinished;
 mod credentials_not_sent;
 mod credentials_rejected;
 mod endpoint_renamed;
@@ -46,6 +47,7 @@ pub(super) static RULES: &[&Rule] = &[
     &token_unknown::RULE,
     &token_ends_soon::RULE,
     &token_end_not_read::RULE,
+    &change_unfinished::RULE,
     &endpoint_renamed::RULE,
     &privilege_missing::RULE,
     &exit_rights_missing::RULE,
