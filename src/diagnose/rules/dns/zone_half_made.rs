@@ -19,7 +19,7 @@ pub static RULE: Rule = Rule {
            them. The next try is refused since it exists: it is one's own half, and nobody else's.",
     reads: "the refusal with what was sent, and the zone as it is",
     unlike: &[("zone-of-another", "the zone was there before, and another account has it")],
-    explains: &["zone-of-another"],
+    explains: &["zone-of-another", "apex-broken"],
     judge,
 };
 
@@ -30,6 +30,7 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
             out.unknown("the zone that a refused request was to make", None);
             continue;
         };
+        let zone = zone.trim_end_matches('.');
         let head = facts.powerdns.head(&Name::new(zone)).filter(|head| head.rrsets.is_some() && head.whole);
         let Some(head) = head else {
             let why = facts.calls.why(Api::PowerDns, "servers/*/zones/*");

@@ -1,7 +1,8 @@
 //! A size that nothing can be sent with waits to be applied.
 
 use super::super::{Out, Rule};
-use crate::diagnose::facts::Facts;
+use crate::diagnose::facts::sdn::Pending;
+use crate::diagnose::facts::{Facts, Sourced};
 use crate::diagnose::finding::{Layer, Severity, Subject};
 
 /// The rule.
@@ -20,10 +21,17 @@ pub static RULE: Rule = Rule {
 /// What every host takes.
 const LEAST: u32 = 576;
 
+/// The zones that wait for such a size, and the size.
+pub(super) fn waiting(facts: &Facts) -> impl Iterator<Item = (&Sourced<Pending>, &str)> {
+    let zones = facts.sdn.pending.iter().filter(|one| one.kind == "zone");
+    zones.filter_map(|one| {
+        let mtu = one.changes.iter().find(|change| change.field == "mtu")?.new.as_deref()?;
+        mtu.parse::<u32>().map_or(true, |mtu| mtu < LEAST).then_some((one, mtu))
+    })
+}
+
 fn judge(facts: &Facts, out: &mut Out<'_>) {
-    for waits in facts.sdn.pending.iter().filter(|one| one.kind == "zone") {
-        let mtu = waits.changes.iter().find(|change| change.field == "mtu").and_then(|change| change.new.as_deref());
-        let Some(mtu) = mtu.filter(|mtu| mtu.parse::<u32>().map_or(true, |mtu| mtu < LEAST)) else { continue };
+    for (waits, mtu) in waiting(facts) {
         let zone = &waits.id;
         let title =
             format!("Zone {zone} waits to be given MTU {mtu}: an apply would give it to every interface of the zone.");
