@@ -142,7 +142,7 @@ async fn the_verb_prints_every_clause_and_explain_says_the_same() {
     let again = run(&["explain", kept.to_str().unwrap(), "-o", "json"]);
     let json: serde_json::Value = serde_json::from_slice(&again.stdout).unwrap();
     let of = |id: &str| json["clauses"].as_array().unwrap().iter().find(|one| one["clause"] == id).unwrap().clone();
-    assert_eq!((&of("K1")["state"], &of("P1")["state"]), (&"broken".into(), &"not-run".into()));
+    assert_eq!((&of("K1")["state"], &of("P3")["state"]), (&"broken".into(), &"not-run".into()));
     lab.fault_on("pve-down").unwrap();
     let dead = run(&["check", "contract"]);
     let text = String::from_utf8(dead.stdout).unwrap();

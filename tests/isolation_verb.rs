@@ -59,10 +59,11 @@ async fn the_table_is_markdown_for_a_change_record() {
     let lab = lab().await;
     let (code, text, said) = run(&lab, &["check", "isolation", "--matrix"]).await;
     assert_eq!(code, 0, "{text}{said}");
-    assert!(text.contains("| tdemo | ✓ ◇ | – |") && text.contains("| eds | – | ✓ ◇ |"), "{text}");
+    assert!(text.contains("| tdemo | ✓ ◇ ✓ | – |") && text.contains("| eds | – | ✓ ◇ ✓ |"), "{text}");
     for want in [
         "run by amy, deevnet-console",
         "2 ordered pairs of tenants, 2 of them looked up",
+        "2 of 2 pairs isolated by packets",
         "- in workload app of tdemo:",
         "  - `ping -c 3 -W 1 10.20.130.10`",
         "on a host of segment iot:",
@@ -73,7 +74,7 @@ async fn the_table_is_markdown_for_a_change_record() {
     lab.fault_on("inter-tenant-leak@tdemo").unwrap();
     let (code, text, _) = run(&lab, &["check", "isolation", "--matrix"]).await;
     assert!(
-        code == 1 && text.contains("✗ ◇") && text.contains("tdemo → eds: vrf_tdemo delivers to 10.20.130.0/24"),
+        code == 1 && text.contains("✗ ◇ ✗") && text.contains("tdemo → eds: vrf_tdemo delivers to 10.20.130.0/24"),
         "{text}"
     );
     lab.fault_off("inter-tenant-leak@tdemo").unwrap();
@@ -95,7 +96,7 @@ async fn pasted_results_count_as_pasted_and_stay_in_the_bundle() {
     let (code, text, said) = run(&lab, &args).await;
     assert_eq!(code, 0, "{text}{said}");
     assert!(said.contains("read as ping 10.20.130.10: timeout"), "{said}");
-    assert!(text.contains("| tdemo | ✓ ✓ | – |"), "{text}");
+    assert!(text.contains("| tdemo | ✓ ✓ ✓ | – |"), "{text}");
     assert!(text.contains("run in tdemo/app, pasted by bob by way of results.txt"), "{text}");
     let (code, text, said) = run(&lab, &["explain", &bundle]).await;
     assert!(code == 0 && text.contains("pasted by bob from tdemo/app"), "{code} {text}{said}");
@@ -183,5 +184,52 @@ async fn a_secret_that_cannot_be_used_is_not_told_as_silence() {
         assert!(code == 1 && text.contains("cannot be asked"), "{section}: {code} {text}{said}");
         assert!(text.contains("cannot be read") && !text.contains("power, network"), "{section}: {text}");
     }
+    lab.shutdown().await;
+}
+
+/// Cells of a table as JSON, by sender and receiver.
+async fn packets(lab: &Lab, from: &str, to: &str) -> (i32, Value) {
+    let (code, text, said) = run(lab, &["check", "isolation", "--matrix", "-o", "json"]).await;
+    let found: Value = serde_json::from_str(&text).unwrap_or_else(|_| panic!("{text}{said}"));
+    let cells = found["cells"].as_array().unwrap();
+    let cell = cells.iter().find(|cell| cell["from"] == from && cell["to"] == to).unwrap();
+    (code, cell["packets"].clone())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn packets_from_the_exit_node_tell_every_pair() {
+    let lab = lab().await;
+    let (code, came) = packets(&lab, "tdemo", "eds").await;
+    assert_eq!((code, &came["state"]), (0, &"isolated".into()), "{came}");
+    assert!(came["what"][0].as_str().unwrap().contains("vrf_tdemo lets nothing leave to 10.20.130.10"), "{came}");
+    lab.fault_on("inter-tenant-leak@tdemo").unwrap();
+    for (from, to) in [("tdemo", "eds"), ("eds", "tdemo")] {
+        let (code, came) = packets(&lab, from, to).await;
+        assert_eq!((code, &came["state"]), (1, &"answered".into()), "{from} {to}: {came}");
+    }
+    let (_, text, _) = run(&lab, &["check", "isolation", "-o", "json"]).await;
+    let found: Value = serde_json::from_str(&text).unwrap();
+    let findings = found["findings"].as_array().unwrap();
+    let leak = findings.iter().find(|f| f["id"] == "packet-leak").unwrap_or_else(|| panic!("{found:#}"));
+    assert!(leak["caused_by"].to_string().contains("inter-tenant-leak"), "{leak:#}");
+    lab.fault_off("inter-tenant-leak@tdemo").unwrap();
+    // Out by the default route: it left, and nothing of it came back.
+    lab.fault_on("hairpin-leak@tdemo").unwrap();
+    let (_, came) = packets(&lab, "tdemo", "eds").await;
+    assert_eq!(came["state"], "isolated", "{came}");
+    assert!(came["what"][0].as_str().unwrap().contains("left as 10.20.50.22"), "{came}");
+    // Without the router beyond, that nothing came back proves nothing.
+    lab.fault_on("gateway-unreachable").unwrap();
+    let (_, came) = packets(&lab, "tdemo", "eds").await;
+    assert_eq!(came["state"], "not-proven", "{came}");
+    assert!(came["what"].as_str().unwrap().contains("the router does not answer"), "{came}");
+    lab.fault_off("gateway-unreachable").unwrap();
+    lab.fault_off("hairpin-leak@tdemo").unwrap();
+    lab.fault_on("exit-denied").unwrap();
+    let (_, came) = packets(&lab, "tdemo", "eds").await;
+    assert_eq!(came["state"], "not-proven", "{came}");
+    let (code, text, _) = run(&lab, &["check", "isolation", "eds"]).await;
+    assert!(code != 0 && text.contains("whether packets of tenant eds reach another tenant"), "{code} {text}");
+    assert!(!text.contains("/tmp/"), "a path of the lab's own: {text}");
     lab.shutdown().await;
 }

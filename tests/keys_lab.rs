@@ -163,3 +163,35 @@ async fn without_a_way_to_the_secret_it_is_not_run_and_says_why() {
     assert!(lab.world().names.zones.contains_key(ZONE) || !all.contains(&"tdemo".to_owned()));
     lab.shutdown().await;
 }
+
+/// After a rotation a tenant's key is not called after it any more: what its zones list is tried.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_key_that_the_zones_list_is_tried_whatever_its_name() {
+    let lab = lab().await;
+    let all = tenants(&lab);
+    let (first, next) = (all[0].clone(), format!("{}-2", all[0]));
+    let rename = |world: &mut deevnet_console::lab::state::World| {
+        let key = world.names.keys.remove(&first).unwrap();
+        world.names.keys.insert(next.clone(), key);
+        for zone in world.names.zones.values_mut() {
+            for listed in zone.metadata.values_mut().flatten().filter(|listed| **listed == first) {
+                listed.clone_from(&next);
+            }
+        }
+    };
+    lab.edit(rename).unwrap();
+    let site = common::site(&lab, |text| text);
+    let seen = keys(&lab, &site, Check::Isolation, None).await;
+    let tried = seen.facts.keys.as_ref().unwrap();
+    let names: Vec<&str> = tried.keys_of(&first).map(|key| key.name.as_str()).collect();
+    assert_eq!(names, [next.as_str()], "{}", told(&seen.report));
+    assert_eq!(between(&seen.facts, &first, &all[1]), KeyWay::KeptOut);
+    assert_eq!(between(&seen.facts, &all[1], &first), KeyWay::KeptOut);
+    // A key of somebody else's that a zone lists is not taken for the tenant's.
+    lab.fault_on(&format!("tsig-foreign@{first}")).unwrap();
+    let foreign = keys(&lab, &site, Check::Isolation, None).await;
+    let tried = foreign.facts.keys.as_ref().unwrap();
+    assert_eq!(tried.keys_of(&first).map(|key| key.name.as_str()).collect::<Vec<_>>(), [next.as_str()]);
+    assert!(ids(&foreign.report).contains(&"tsig-foreign"), "{}", told(&foreign.report));
+    lab.shutdown().await;
+}

@@ -16,6 +16,7 @@ use crate::diagnose::facts::Facts;
 use crate::diagnose::pasted::Leg;
 use crate::diagnose::rules::matrix::{self, Config, Matrix, Traffic};
 use crate::diagnose::{Diagnosis, Report};
+use crate::inventory::Class;
 use crate::inventory::feed::Clients;
 use crate::runtime::clock;
 use crate::site::Site;
@@ -51,7 +52,7 @@ pub(super) fn run(global: &Global, request: &CheckArgs) -> Result<Code, Failure>
         open::note(&format!("{} about other tenants left out", plural(others, "finding")));
     }
     let facts = Facts::of(&evidence);
-    let matrix = Matrix::of(&facts);
+    let matrix = of_tenant(Matrix::of(&facts), wanted.tenant.as_deref());
     let out = &mut std::io::stdout();
     if request.matrix {
         let printed = table(out, (&facts, &report), &matrix, (&site.name, wanted.tenant.as_deref()), request.output);
@@ -63,6 +64,7 @@ pub(super) fn run(global: &Global, request: &CheckArgs) -> Result<Code, Failure>
         matrix: &matrix,
         clauses: judges.then_some(clauses.as_slice()),
         whole: check == Check::Contract,
+        cells: check == Check::Isolation,
     };
     show(out, &told, evidence.at(), request.output)
 }
@@ -77,17 +79,61 @@ pub(super) struct Told<'a> {
     pub(super) clauses: Option<&'a [Judged]>,
     /// Each clause, instead of what they come to.
     pub(super) whole: bool,
+    /// Whether cells of the table that are unknown count.
+    pub(super) cells: bool,
+}
+
+/// Only what concerns `tenant`, where one was asked about.
+pub(super) fn of_tenant(matrix: Matrix, tenant: Option<&str>) -> Matrix {
+    match tenant {
+        Some(tenant) => matrix.about(tenant),
+        None => matrix,
+    }
+}
+
+/// Why a cell of the table leaves open what it is about; `None` = it does not.
+fn doubt(cell: &matrix::Cell) -> Option<String> {
+    match &cell.traffic {
+        _ if cell.config == Config::Unknown => Some(cell.sentence.clone()),
+        traffic @ (Traffic::Unclear { .. } | Traffic::Contradictory { .. }) => {
+            Some(format!("traffic {}", traffic.words()))
+        }
+        _ => None,
+    }
 }
 
 /// What a table comes to as an exit code: what is unknown in it is never fine.
 pub(super) fn code(report: &Report, matrix: &Matrix) -> Code {
-    let doubt = |cell: &matrix::Cell| {
-        let unclear = matches!(cell.traffic, Traffic::Unclear { .. } | Traffic::Contradictory { .. });
-        unclear || cell.config == Config::Unknown
-    };
-    match findings::code(report, None) {
-        Code::Ok if matrix.iter().any(|(.., cell)| doubt(cell)) => Code::Unknown,
+    with_cells(findings::code(report, None), matrix)
+}
+
+fn with_cells(code: Code, matrix: &Matrix) -> Code {
+    match code {
+        Code::Ok if matrix.iter().any(|(.., cell)| doubt(cell).is_some()) => Code::Unknown,
         code => code,
+    }
+}
+
+/// Most cells that are told one by one.
+const FEW: usize = 3;
+
+/// The cells that are unknown, for people: the first few, and how many more there are.
+fn unknown_cells(out: &mut dyn Write, matrix: &Matrix) -> Result<(), Failure> {
+    let glyphs = print::glyphs();
+    let open: Vec<_> = matrix.iter().filter_map(|(r, c, cell)| Some((matrix.name(r, c), doubt(cell)?))).collect();
+    let mut line = |text: String| -> Result<(), Failure> {
+        let text = format!("{} {}", glyphs.of(Class::Unknown), crate::text::clean(&text));
+        let text = if glyphs.ascii { crate::text::to_ascii(&text).into_owned() } else { text };
+        Ok(writeln!(out, "{text}")?)
+    };
+    for (name, why) in open.iter().take(FEW) {
+        line(format!("unknown: {name}: {why}"))?;
+    }
+    match open.len().checked_sub(FEW) {
+        Some(more @ 1..) => {
+            line(format!("unknown: {} more of the table (all of them: --matrix)", plural(more, "cell")))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -101,17 +147,20 @@ pub(super) fn show(
     at: Option<Timestamp>,
     format: Format,
 ) -> Result<Code, Failure> {
+    let code = findings::code(told.report, told.clauses);
+    let code = if told.cells { with_cells(code, told.matrix) } else { code };
     if told.matrix.pasted.is_empty() || format == Format::Table {
         let above = pasted::people_above(out, told.matrix, format);
         let shown =
             above.and_then(|()| findings::show(out, told.report, told.clauses, told.whole, at, format).map(drop));
-        return verdict(shown, findings::code(told.report, told.clauses));
+        let cells = told.cells && format == Format::Table;
+        return verdict(shown.and_then(|()| if cells { unknown_cells(out, told.matrix) } else { Ok(()) }), code);
     }
     let mut document = findings::document(told.report, told.clauses, at);
     if let Some(map) = document.as_object_mut() {
         map.insert("pasted".to_owned(), json!(told.matrix.pasted));
     }
-    verdict(print::document(out, &document, format), findings::code(told.report, told.clauses))
+    verdict(print::document(out, &document, format), code)
 }
 
 /// The table of pairs, of all tenants or of one.
@@ -125,16 +174,15 @@ pub(super) fn table(
     (site, tenant): (&str, Option<&str>),
     format: Format,
 ) -> Result<(), Failure> {
-    let matrix = tenant.map_or_else(|| matrix.clone(), |tenant| matrix.about(tenant));
     match format {
         Format::Table => {
             let cause = report.headline().map(|f| f.title.clone());
-            write!(out, "{}", matrix::markdown(&matrix, &pasted::about(site, cause)))?;
+            write!(out, "{}", matrix::markdown(matrix, &pasted::about(site, cause)))?;
         }
         format => {
             let mine = |pair: &matrix::Pair| tenant.is_none_or(|tenant| tenant == pair.from || tenant == pair.to);
             let pairs: Vec<_> = matrix::pairs(facts).into_iter().filter(mine).collect();
-            let cells = cells(&matrix);
+            let cells = cells(matrix);
             let document = json!({
                 "schema": "deevnet-console/isolation/v1", "at": matrix.at, "site": site, "pairs": pairs, "cells": cells,
                 "pasted": matrix.pasted, "looked_up": matrix.looked_up, "not_run": matrix.not_run(),
@@ -153,7 +201,7 @@ fn cells(matrix: &Matrix) -> Vec<Value> {
             "from": matrix.senders.get(row).map(|sender| &sender.name),
             "to": to.map(|to| &to.name), "kind": to.map(|to| to.goal),
             "routes_and_rules": cell.config, "sentence": cell.sentence, "facts": cell.facts, "keys": cell.keys,
-            "traffic": cell.traffic, "to_run": matrix.legs(row, column).iter().map(leg).collect::<Vec<_>>(),
+            "packets": cell.packets, "traffic": cell.traffic, "to_run": matrix.legs(row, column).iter().map(leg).collect::<Vec<_>>(),
         })
     };
     matrix.iter().map(cell).collect()

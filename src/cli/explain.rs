@@ -14,6 +14,7 @@ use crate::diagnose::rules::matrix::Matrix;
 pub(super) fn run(dir: &Path, table: bool, format: Format) -> Result<Code, Failure> {
     let evidence = load(dir).map_err(|e| Failure::usage(e.to_string(), e.help()))?;
     let asked = evidence.question.as_deref().and_then(Wanted::asked);
+    let cells = asked.as_ref().is_some_and(|wanted| wanted.check == Check::Isolation);
     let whole = asked.as_ref().is_some_and(|wanted| wanted.check == Check::Contract);
     let tenant = asked.as_ref().and_then(|wanted| wanted.tenant.clone());
     // What a check left is judged as the check judged it: of whom it was asked about.
@@ -25,7 +26,7 @@ pub(super) fn run(dir: &Path, table: bool, format: Format) -> Result<Code, Failu
         None => (report(&evidence), evidence.into()),
     };
     let facts = Facts::of(&evidence);
-    let matrix = Matrix::of(&facts);
+    let matrix = check::of_tenant(Matrix::of(&facts), tenant.as_deref());
     let out = &mut std::io::stdout();
     if table {
         let site = facts.site.as_ref().map_or("not named", |site| site.name.as_str());
@@ -33,7 +34,7 @@ pub(super) fn run(dir: &Path, table: bool, format: Format) -> Result<Code, Failu
         return verdict(printed, check::code(&report, &matrix));
     }
     let clauses = contract::of(&report, &evidence);
-    let told = check::Told { report: &report, matrix: &matrix, clauses: clauses.as_deref(), whole };
+    let told = check::Told { report: &report, matrix: &matrix, clauses: clauses.as_deref(), whole, cells };
     check::show(out, &told, evidence.at(), format)
 }
 

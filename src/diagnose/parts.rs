@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::evidence::{self, Api, Item};
-use super::facts::keys;
+use super::facts::{between, keys, services};
 
 /// A part of a check.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -14,6 +14,8 @@ pub enum Part {
     Read(String),
     /// What is tried on an exit node, and the second reading after it.
     Tried(String),
+    /// Packets between tenants on an exit node.
+    Between(String),
     /// Machines one by one.
     Guests,
     /// PowerDNS and the resolvers.
@@ -22,6 +24,10 @@ pub enum Part {
     Keys,
     /// The router.
     Perimeter,
+    /// Check-ins of workloads.
+    CheckIns,
+    /// The registry of tenants.
+    Registry,
 }
 
 /// Kinds of part, as the legs of the path wait for them.
@@ -33,6 +39,8 @@ pub enum Kind {
     Read,
     /// [`Part::Tried`], of every exit node.
     Tried,
+    /// [`Part::Between`], of every exit node.
+    Between,
     /// [`Part::Guests`].
     Guests,
     /// [`Part::Names`].
@@ -41,6 +49,10 @@ pub enum Kind {
     Keys,
     /// [`Part::Perimeter`].
     Perimeter,
+    /// [`Part::CheckIns`].
+    CheckIns,
+    /// [`Part::Registry`].
+    Registry,
 }
 
 impl Part {
@@ -51,10 +63,13 @@ impl Part {
             Self::Fabric => Kind::Fabric,
             Self::Read(_) => Kind::Read,
             Self::Tried(_) => Kind::Tried,
+            Self::Between(_) => Kind::Between,
             Self::Guests => Kind::Guests,
             Self::Names => Kind::Names,
             Self::Keys => Kind::Keys,
             Self::Perimeter => Kind::Perimeter,
+            Self::CheckIns => Kind::CheckIns,
+            Self::Registry => Kind::Registry,
         }
     }
 
@@ -62,7 +77,7 @@ impl Part {
     #[must_use]
     pub fn node(&self) -> Option<&str> {
         match self {
-            Self::Read(node) | Self::Tried(node) => Some(node),
+            Self::Read(node) | Self::Tried(node) | Self::Between(node) => Some(node),
             _ => None,
         }
     }
@@ -74,10 +89,13 @@ impl Part {
             Self::Fabric => "Proxmox VE".to_owned(),
             Self::Read(node) => format!("the exit node {node}"),
             Self::Tried(node) => format!("probes on {node}"),
+            Self::Between(node) => format!("packets between tenants on {node}"),
             Self::Guests => "the workloads".to_owned(),
             Self::Names => "PowerDNS and the resolvers".to_owned(),
             Self::Keys => "the trial of update keys".to_owned(),
             Self::Perimeter => "the firewall".to_owned(),
+            Self::CheckIns => "the service of check-ins".to_owned(),
+            Self::Registry => "the registry".to_owned(),
         }
     }
 
@@ -98,6 +116,9 @@ impl Part {
             evidence::Kind::Command { .. } => Some(Self::Tried(item.from.clone())),
             evidence::Kind::Dns(_) => Some(Self::Names),
             evidence::Kind::Material(what) if what == keys::WHAT => Some(Self::Keys),
+            evidence::Kind::Material(what) if what == between::WHAT => Some(Self::Between(item.from.clone())),
+            evidence::Kind::Material(what) if what == services::OF_CHECKINS => Some(Self::CheckIns),
+            evidence::Kind::Material(what) if what == services::OF_REGISTRY => Some(Self::Registry),
             evidence::Kind::Pasted { .. } | evidence::Kind::Material(_) => None,
         }
     }
@@ -110,10 +131,13 @@ impl Part {
             ("fabric", None) => Some(Self::Fabric),
             ("read", Some(node)) => Some(Self::Read(node)),
             ("tried", Some(node)) => Some(Self::Tried(node)),
+            ("between", Some(node)) => Some(Self::Between(node)),
             ("guests", None) => Some(Self::Guests),
             ("names", None) => Some(Self::Names),
             ("keys", None) => Some(Self::Keys),
             ("perimeter", None) => Some(Self::Perimeter),
+            ("checkins", None) => Some(Self::CheckIns),
+            ("registry", None) => Some(Self::Registry),
             _ => None,
         }
     }
@@ -125,10 +149,13 @@ impl fmt::Display for Part {
             Self::Fabric => f.write_str("fabric"),
             Self::Read(node) => write!(f, "read {node}"),
             Self::Tried(node) => write!(f, "tried {node}"),
+            Self::Between(node) => write!(f, "between {node}"),
             Self::Guests => f.write_str("guests"),
             Self::Names => f.write_str("names"),
             Self::Keys => f.write_str("keys"),
             Self::Perimeter => f.write_str("perimeter"),
+            Self::CheckIns => f.write_str("checkins"),
+            Self::Registry => f.write_str("registry"),
         }
     }
 }
@@ -143,10 +170,13 @@ mod tests {
             Part::Fabric,
             Part::Read("hv02".into()),
             Part::Tried("hv02".into()),
+            Part::Between("hv02".into()),
             Part::Guests,
             Part::Names,
             Part::Keys,
             Part::Perimeter,
+            Part::CheckIns,
+            Part::Registry,
         ];
         for part in all {
             assert_eq!(Part::parse(&part.to_string()), Some(part));

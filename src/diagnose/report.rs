@@ -236,7 +236,8 @@ impl Report {
         let causes: BTreeMap<Key, Key> =
             self.findings.iter().filter_map(|f| Some((f.key(), f.caused_by.clone()?))).collect();
         for finding in &self.findings {
-            if chosen(finding.id) || (explains && finding.layer == Layer::Access) {
+            let access = finding.layer == Layer::Access && !rules::is_not_run(finding.id);
+            if chosen(finding.id) || (explains && access) {
                 let mut at = Some(finding.key());
                 while let Some(key) = at.filter(|key| kept.insert(key.clone())) {
                     at = causes.get(&key).cloned();

@@ -16,6 +16,7 @@ pub mod testing;
 mod texts;
 
 pub use entities::*;
+pub(crate) use join::checkins as deliveries;
 pub use join::{barred_to_tenants, join, join_with, kept_from_tenants};
 pub use readings::{Answer, Demand, FwReading, PveReading, Readings};
 pub use source::{Gap, GapKind, Seen, SourceError, SourceHealth, SourceId, SourceStatus, Sources};

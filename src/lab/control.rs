@@ -186,7 +186,7 @@ async fn handle(shared: &Arc<Shared>, request: Request) -> Reply {
                 Reply::Output(Output::fail(1, &format!("Failed to open vrf {vrf}: Operation not permitted")))
             }
             Some((vrf, args)) => Reply::Output(dns::dig::run(shared, &shared.resolver, vrf, &args).await),
-            None => Reply::Output(node::run(&shared.world(), shared.now(), &run)),
+            None => Reply::Output(shared.run(&run)),
         },
     }
 }

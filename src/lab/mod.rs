@@ -145,6 +145,8 @@ struct Shared {
     program: PathBuf,
     state: Mutex<Shifting>,
     written: Mutex<Files>,
+    /// Pings that the exit node's connection table may still hold, oldest first.
+    echoes: Mutex<Vec<node::Echo>>,
     /// The perimeter's resolver with what it keeps, whoever asks it.
     resolver: Role,
     /// What the perimeter's API has to bear.
@@ -197,6 +199,18 @@ impl Shared {
 
     fn now(&self) -> i64 {
         (self.clock)().as_second()
+    }
+
+    /// Runs a program of the exit node, and keeps what it leaves behind in the connection table.
+    fn run(&self, run: &node::Run) -> node::Output {
+        let (world, now) = (self.world(), self.now());
+        let mut echoes = self.echoes.lock().unwrap_or_else(PoisonError::into_inner);
+        // What is forgotten stays until all is: a ping keeps its number.
+        if !echoes.iter().any(|echo| echo.tracked(now)) {
+            echoes.clear();
+        }
+        echoes.extend(node::echo(&world, now, run));
+        node::run_after(&world, now, run, &echoes)
     }
 
     fn faults(&self) -> Vec<String> {
@@ -282,6 +296,7 @@ impl Lab {
             }),
             written: Mutex::new(Files::new()),
             resolver: Role::resolver(),
+            echoes: Mutex::default(),
             opnsense_load: http::Load::default(),
             stranger: trust::make()?.acceptor,
         });

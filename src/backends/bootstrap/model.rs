@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
 
 /// Records kept of one listing; a source that lists more has outgrown this program's bounds, and says so.
 pub const MAX_RECORDS: usize = 20_000;
@@ -34,7 +35,7 @@ pub struct Records {
 }
 
 /// A record that could not be read.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Broken {
     /// Line of the file, or number in the list, from 1.
     pub number: usize,
@@ -43,7 +44,7 @@ pub struct Broken {
 }
 
 /// How far one workload came.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Record {
     /// Tenant.
     pub tenant: String,
@@ -66,7 +67,7 @@ pub struct Record {
 }
 
 /// A declared configuration.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Declared {
     /// Counts up with every change.
     pub generation: u64,
@@ -75,7 +76,8 @@ pub struct Declared {
 }
 
 /// State of a token.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum TokenState {
     /// Not used yet.
     Issued,
@@ -107,7 +109,7 @@ impl std::str::FromStr for TokenState {
 }
 
 /// A token without its secret.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Token {
     /// Key id.
     pub kid: String,
@@ -128,7 +130,7 @@ pub struct Token {
 }
 
 /// A refused exchange.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Refusal {
     /// When.
     pub at: Timestamp,
@@ -141,7 +143,7 @@ pub struct Refusal {
 }
 
 /// What an agent said.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Report {
     /// When.
     pub at: Timestamp,

@@ -117,9 +117,17 @@ fn part<'a>(frame: &'a Frame, name: &str, what: &str) -> Read<&'a Part> {
     frame.parts.get(name).ok_or_else(|| unread(what, UnreadKind::Missing, "the helper did not send it"))
 }
 
+/// `FILE: WORDS` without the file where it is `what`, wherever the node keeps it: the reason stands behind its name.
+fn without_path(words: String, what: &str) -> String {
+    match words.split_once(": ") {
+        Some((file, rest)) if what.starts_with('/') && file.ends_with(what) => rest.to_owned(),
+        _ => words,
+    }
+}
+
 /// Why a part failed. Its words decide between a missing right, a missing file and any other failure.
 fn failure(part: &Part, what: &str) -> Unread {
-    let words = clean::first_line(&part.err);
+    let words = without_path(clean::first_line(&part.err), what);
     let said = |needles: &[&str]| needles.iter().any(|needle| part.err.contains(needle));
     let denied = ["Permission denied", "Operation not permitted", "you must be root", "sudo: "];
     let kind = match part.code {

@@ -163,6 +163,10 @@ impl Error {
             Self::TunnelFarEnd { destination, origin } => format!(
                 "On {destination}, try `curl {origin}/`: PowerDNS must listen there, webserver-allow-from must list that host, and its sshd must allow TCP forwarding."
             ),
+            Self::Unprocessable { text } => match super::Refusal::of(text) {
+                Some(refusal) => refusal.help(),
+                None => self.fixed_help().to_owned(),
+            },
             other => other.fixed_help().to_owned(),
         }
     }

@@ -4,9 +4,11 @@ use std::net::Ipv4Addr;
 
 use ipnet::Ipv4Net;
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 
 /// Status of a registered tenant.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Status {
     /// Not every step is done.
     Provisioning,
@@ -33,7 +35,7 @@ impl Status {
 }
 
 /// A registered tenant.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tenant {
     /// Name.
     pub name: String,
@@ -58,7 +60,7 @@ pub struct Tenant {
 }
 
 /// A step of a tenant's creation.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Step {
     /// Name, e.g. `dns`.
     pub name: String,
@@ -69,7 +71,7 @@ pub struct Step {
 }
 
 /// A VRF that the registry gives a way out.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Egress {
     /// Tenant.
     pub tenant: String,

@@ -6,7 +6,7 @@ mod words;
 use std::sync::Arc;
 
 pub use paste::{Paste, of_path, open, subject, take, unpaste};
-pub use words::{class, commands, counts, pasted_by, said, second, sentence, sheet, short_names};
+pub use words::{class, commands, counts, pasted_by, said, second, sentence, sheet, short_names, third};
 
 use super::commands::Step;
 use super::model::{Model, Screen};

@@ -5,6 +5,7 @@ use crate::console::model::Model;
 use crate::console::widgets::format::{self, plural};
 use crate::diagnose::pasted::{Came, Leg};
 use crate::diagnose::rules::matrix::{Cell, Config, Matrix, Shown, Traffic};
+use crate::diagnose::rules::packets::{MISSES, Packets};
 use crate::inventory::Class;
 
 /// Class of the first mark.
@@ -27,6 +28,16 @@ pub const fn second(traffic: &Traffic) -> Class {
         Traffic::Blocked => Class::Fine,
         Traffic::Open { .. } => Class::Fault,
         Traffic::Unclear { .. } | Traffic::Contradictory { .. } => Class::Unknown,
+    }
+}
+
+/// Class of the third mark, which stands where packets were sent.
+#[must_use]
+pub const fn third(packets: &Packets) -> Class {
+    match packets {
+        Packets::Isolated(_) => Class::Fine,
+        Packets::Answered(_) => Class::Fault,
+        Packets::NotProven(_) => Class::Unknown,
     }
 }
 
@@ -56,12 +67,15 @@ pub fn counts(matrix: &Matrix) -> Vec<(Class, String)> {
     };
     more(Class::Warning, matrix.count(Config::Weak), "with one barrier gone");
     more(Class::Unknown, matrix.count(Config::Unknown), "unknown");
+    let unproven = matrix.iter().filter(|(.., cell)| matches!(cell.packets, Some(Packets::NotProven(_)))).count();
+    more(Class::Unknown, unproven, "not proven by packets");
     more(Class::NotRun, matrix.not_run(), "not run here");
     out
 }
 
 fn is_open(cell: &Cell) -> bool {
-    cell.config == Config::Open || matches!(cell.traffic, Traffic::Open { .. })
+    let answered = matches!(cell.packets, Some(Packets::Answered(_)));
+    cell.config == Config::Open || answered || matches!(cell.traffic, Traffic::Open { .. })
 }
 
 /// The sentence of the message line: the worst cell, else how many are proven.
@@ -76,11 +90,20 @@ pub fn sentence(matrix: &Matrix) -> (Class, String) {
         Some((cell, name)) => match (cell.config, &cell.traffic) {
             (Config::Open, _) => (Class::Fault, format!("{name} is open: {}", cell.sentence)),
             (_, Traffic::Open { what }) => (Class::Fault, format!("{name} got through, as pasted: {what}")),
+            _ if matches!(cell.packets, Some(Packets::Answered(_))) => {
+                (Class::Fault, format!("{name}: {}", packets(cell)))
+            }
             (Config::Weak, _) => (Class::Warning, format!("{name} has one barrier left · {proven}")),
             (_, Traffic::Contradictory { .. }) => (Class::Unknown, format!("{name}: {}", cell.traffic.words())),
-            _ => (Class::Unknown, format!("{name}: {}", cell.sentence)),
+            (Config::Unknown, _) => (Class::Unknown, format!("{name}: {}", cell.sentence)),
+            _ => (Class::Unknown, format!("{name}: packets {}", packets(cell))),
         },
     }
+}
+
+/// What packets came to, in words; empty where none were sent.
+fn packets(cell: &Cell) -> String {
+    cell.packets.as_ref().map(Packets::words).unwrap_or_default()
 }
 
 /// The commands of legs, one a line, with where each is run.
@@ -117,8 +140,12 @@ pub fn sheet(model: &Model) -> Vec<TextLine> {
         TextLine::Head(cell.sentence.clone()),
         pair("routes and rules", cell.config.word(), Some(class(cell.config))),
         pair("traffic", cell.traffic.words(), Some(second(&cell.traffic))),
-        TextLine::Head("Facts".to_owned()),
     ];
+    if let Some(came) = &cell.packets {
+        out.push(pair("packets", came.words(), Some(third(came))));
+        out.push(pair("", format!("not seen: {MISSES}"), None));
+    }
+    out.push(TextLine::Head("Facts".to_owned()));
     out.extend(cell.facts.iter().map(|fact| TextLine::Plain(format!("  {fact}"))));
     let legs = matrix.legs(row, column);
     out.push(TextLine::Head("To be run, since it cannot be run from here".to_owned()));

@@ -4,7 +4,7 @@ use ratatui::layout::Rect;
 
 use super::text;
 use crate::console::findings::{self, Came};
-use crate::console::isolation::{self, class, pasted_by, said, second, short_names};
+use crate::console::isolation::{self, class, pasted_by, said, second, short_names, third};
 use crate::console::model::Screen;
 use crate::console::theme::Role;
 use crate::console::view::ctx::Ctx;
@@ -77,7 +77,7 @@ fn nothing(canvas: &mut Canvas<'_>, ctx: &Ctx<'_>, area: Rect) {
 fn legend(canvas: &mut Canvas<'_>, area: Rect) {
     let mut bits = Vec::new();
     if area.width >= WIDE {
-        bits.push(Bit::muted("routes and rules, then traffic from a workload:  "));
+        bits.push(Bit::muted("routes and rules, traffic, packets of the node:  "));
     }
     let words = [
         (Class::Fine, "blocked"),
@@ -154,7 +154,8 @@ fn table(canvas: &mut Canvas<'_>, matrix: &Matrix, (row, column): (usize, usize)
             };
             canvas.bits((x, y), COLUMN - 1, &bits);
             if (at, column_at) == (row, column) {
-                canvas.restyle(Rect::new(x, y, 3, 1), Role::Selection);
+                let marks = matrix.cell(at, column_at).map_or(1, |cell| if cell.packets.is_some() { 5 } else { 3 });
+                canvas.restyle(Rect::new(x, y, marks, 1), Role::Selection);
                 canvas.point(x, y);
             }
         }
@@ -162,7 +163,9 @@ fn table(canvas: &mut Canvas<'_>, matrix: &Matrix, (row, column): (usize, usize)
 }
 
 fn marks(canvas: &Canvas<'_>, cell: &Cell) -> Vec<Bit> {
-    vec![canvas.glyph(class(cell.config)), Bit::text(" "), canvas.glyph(second(&cell.traffic))]
+    let mut bits = vec![canvas.glyph(class(cell.config)), Bit::text(" "), canvas.glyph(second(&cell.traffic))];
+    bits.extend(cell.packets.iter().flat_map(|came| [Bit::text(" "), canvas.glyph(third(came))]));
+    bits
 }
 
 fn detail(canvas: &mut Canvas<'_>, matrix: &Matrix, (row, column): (usize, usize), area: Rect) {

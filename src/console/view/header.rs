@@ -14,6 +14,7 @@ use crate::console::theme::Role;
 use crate::console::widgets::canvas::{Bit, Canvas};
 use crate::console::widgets::format;
 use crate::console::widgets::state::source_sign;
+use crate::diagnose::contract;
 use crate::diagnose::finding::Severity;
 use crate::diagnose::path::State;
 use crate::inventory::{Class, GapKind, Inventory, SourceHealth, SourceId, SourceStatus};
@@ -229,6 +230,7 @@ fn of_check(canvas: &Canvas<'_>, inquiry: &Inquiry) -> Vec<Bit> {
     let Some(diagnosis) = inquiry.diagnosis().filter(|_| !inquiry.is_open()) else { return Vec::new() };
     let (faults, warnings) = (inquiry.count(Severity::Fault), inquiry.count(Severity::Warning));
     let not_run = inquiry.legs_of(State::NotRun);
+    let clauses = contract::count(&diagnosis.clauses, &contract::State::Unknown { missing: Vec::new() });
     let mut out = match faults {
         0 => vec![Bit::text("0 faults")],
         n => counted(canvas, Class::Fault, &format::plural(n, "fault")),
@@ -236,6 +238,7 @@ fn of_check(canvas: &Canvas<'_>, inquiry: &Inquiry) -> Vec<Bit> {
     let others = [
         (warnings, Class::Warning, format::plural(warnings, "warning")),
         (diagnosis.report.unknown.len(), Class::Unknown, format!("{} unknown", diagnosis.report.unknown.len())),
+        (clauses, Class::Unknown, format!("{} unknown", format::plural(clauses, "clause"))),
         (not_run, Class::NotRun, format!("{not_run} not run here")),
     ];
     for (_, class, text) in others.into_iter().filter(|(n, ..)| *n > 0) {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use ipnet::Ipv4Net;
 
-use super::{Check, Fabric, Leg, Sink, Wanted, bridge, names};
+use super::{Check, Fabric, Leg, Sink, Wanted, between, bridge, names};
 use crate::backends::exit_node::Client;
 use crate::backends::exit_node::error::Error;
 use crate::backends::exit_node::frame::Code;
@@ -44,6 +44,7 @@ pub(super) async fn read(site: &Site, clients: &Clients, wanted: &Wanted, fabric
             }
             sink.end(&Part::Read(name.clone()));
             sink.end(&Part::Tried(name.clone()));
+            sink.end(&Part::Between(name.clone()));
         })
     }))
     .await;
@@ -94,6 +95,11 @@ async fn node(about: &ExitNodeSite, client: &Client, (site, wanted): (&Site, &Wa
     let flows: Vec<PathProbe> = there.iter().filter_map(|leg| PathProbe::flows(leg.subnet).ok()).collect();
     let (last, ()) = tokio::join!(sample(about, client, &asked, sink), run(about, client, &flows, sink));
     drop(last);
+    sink.end(&Part::Tried(about.name.clone()));
+    if wanted.check.between() {
+        let there = mine.iter().copied().filter(|leg| has_vrf(&reading, leg)).collect();
+        between::read(&between::Asked { about, client, site, wanted, fabric, there }, sink).await;
+    }
 }
 
 /// One reading, kept as evidence.

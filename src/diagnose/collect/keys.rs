@@ -122,11 +122,13 @@ impl Round<'_> {
         for tenant in &tenants {
             let pairs: Vec<(&Zone, &DnsName)> =
                 zones.iter().zip(&names).filter(|(zone, _)| tried.concerns(tenant, &zone.tenant)).collect();
-            let key = self.one(tenant, &secrets, &pairs, &mut tried.updates).await;
-            tried.keys.push(key);
+            for name in listed(tenant, &tenants, &pairs, &secrets).await {
+                let key = self.one((tenant, &name), &secrets, &pairs, &mut tried.updates).await;
+                tried.keys.push(key);
+            }
         }
         let every: Vec<(&Zone, &DnsName)> = zones.iter().zip(&names).collect();
-        tried.updates.extend(self.attempts(None, None, &every).await);
+        tried.updates.extend(self.attempts(None, &every).await);
         for (zone, serial) in zones.iter_mut().zip(self.serials(&names).await) {
             zone.after = serial;
         }
@@ -134,17 +136,17 @@ impl Round<'_> {
         tried
     }
 
-    /// One tenant's key: its secret, whether the server takes it, and what it comes to on `zones`.
+    /// A tenant's key of that name: its secret, whether the server takes it, and what it comes to on `zones`.
     async fn one(
         &self,
-        tenant: &str,
+        (tenant, name): (&str, &str),
         secrets: &Result<Client, String>,
         zones: &[(&Zone, &DnsName)],
         updates: &mut Vec<Attempt>,
     ) -> Key {
         let mut told =
-            Key { tenant: tenant.to_owned(), name: tenant.to_owned(), not_run: None, answer: None, clock_off_by: None };
-        let key = match fetch(tenant, secrets).await {
+            Key { tenant: tenant.to_owned(), name: name.to_owned(), not_run: None, answer: None, clock_off_by: None };
+        let key = match fetch(name, secrets).await {
             Ok(key) => key,
             Err(why) => return Key { not_run: Some(why), ..told },
         };
@@ -160,7 +162,7 @@ impl Round<'_> {
             Err(why) => return Key { not_run: Some(crate::text::clean(&why.to_string()).into_owned()), ..told },
         }
         if told.answer.as_ref().is_some_and(Answer::takes_key) {
-            updates.extend(round.attempts(Some(tenant), Some(&key), zones).await);
+            updates.extend(round.attempts(Some((tenant, name, &key)), zones).await);
         }
         told
     }
@@ -214,18 +216,15 @@ impl Round<'_> {
     }
 
     /// The update that changes nothing on each of `zones`. Two waves without an answer end it: what is missing was not run.
-    async fn attempts(
-        &self,
-        tenant: Option<&str>,
-        key: Option<&UpdateKey>,
-        zones: &[(&Zone, &DnsName)],
-    ) -> Vec<Attempt> {
+    async fn attempts(&self, signed: Option<(&str, &str, &UpdateKey)>, zones: &[(&Zone, &DnsName)]) -> Vec<Attempt> {
+        let key = signed.map(|(.., key)| key);
         let (mut all, mut silent) = (Vec::new(), 0);
         for wave in zones.chunks(WAVE) {
             let answers = join_all(wave.iter().map(|(_, name)| self.ask(name, Ask::Nothing, key))).await;
             silent = if answers.iter().all(Result::is_err) { silent + 1 } else { 0 };
             all.extend(wave.iter().zip(answers).map(|((zone, _), came)| Attempt {
-                signed_by: tenant.map(str::to_owned),
+                signed_by: signed.map(|(tenant, ..)| tenant.to_owned()),
+                key: signed.map(|(_, name, _)| name.to_owned()),
                 zone: zone.zone.clone(),
                 why: came.as_ref().err().map(|why| crate::text::clean(&why.to_string()).into_owned()),
                 answer: came.as_ref().ok().map(answer),
@@ -252,11 +251,41 @@ impl Round<'_> {
     }
 }
 
-async fn fetch(tenant: &str, secrets: &Result<Client, String>) -> Result<UpdateKey, String> {
+/// Names of the keys that a tenant's own zones list, of those that are not another tenant's: after a rotation it is no
+/// longer called after the tenant. Where no list tells, the one that is.
+async fn listed(
+    tenant: &str,
+    tenants: &[String],
+    zones: &[(&Zone, &DnsName)],
+    secrets: &Result<Client, String>,
+) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    if let Ok(client) = secrets {
+        for (zone, _) in zones.iter().filter(|(zone, _)| zone.tenant == tenant) {
+            // What a zone does not tell, the other may.
+            let Ok(list) = client.metadata(&Name::new(&zone.zone)).await else { continue };
+            names.extend(list.update_keys().iter().map(|name| name.as_str().trim_end_matches('.').to_owned()));
+        }
+    }
+    names.retain(|name| !tenants.iter().any(|other| other != tenant && is_of(name, other)));
+    names.sort();
+    names.dedup();
+    if names.is_empty() { vec![tenant.to_owned()] } else { names }
+}
+
+/// Whether a key is called after `tenant`: by its name, or by its name and a number.
+fn is_of(name: &str, tenant: &str) -> bool {
+    let rest = name.strip_prefix(tenant);
+    let number =
+        |rest: &str| rest.strip_prefix('-').is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()));
+    rest.is_some_and(|rest| rest.is_empty() || number(rest))
+}
+
+async fn fetch(key: &str, secrets: &Result<Client, String>) -> Result<UpdateKey, String> {
     let client = secrets.as_ref().map_err(Clone::clone)?;
-    let name: DnsName = tenant.parse().map_err(|_| format!("{tenant} is no key's name"))?;
-    let told = client.tsig_secret(&Name::new(tenant)).await.map_err(|why| why.to_string())?;
-    UpdateKey::new(&name, &told.algorithm, told.secret.expose()).map_err(|why| format!("the key {tenant}: {why}"))
+    let name: DnsName = key.parse().map_err(|_| format!("{key} is no key's name"))?;
+    let told = client.tsig_secret(&Name::new(key)).await.map_err(|why| why.to_string())?;
+    UpdateKey::new(&name, &told.algorithm, told.secret.expose()).map_err(|why| format!("the key {key}: {why}"))
 }
 
 /// What a signature's time says of the server's clock; nothing where the server repeats the question's, however late its

@@ -3,6 +3,7 @@
 //! Everything that is judged goes through [`Evidence`], also live: a saved bundle is judged exactly as the site was.
 //! Back ends are read side by side; one that is silent costs its own time-out and nobody else's.
 
+mod between;
 mod bridge;
 mod exit_node;
 mod fabric;
@@ -13,6 +14,7 @@ mod perimeter;
 mod questions;
 pub mod reach;
 mod scope;
+mod services;
 mod sink;
 mod subject;
 
@@ -57,9 +59,12 @@ pub fn expect(site: &Site, wanted: &Wanted, sink: &Sink) {
         (check.names() || wanted.keys, Part::Names),
         (wanted.keys, Part::Keys),
         (check.perimeter().is_some() && site.opnsense.is_some(), Part::Perimeter),
+        (check.checkins() && site.bootstrap.is_some(), Part::CheckIns),
+        (check.registry() && site.registry.is_some(), Part::Registry),
     ];
-    let nodes = site.exit_nodes.iter().filter(|_| check.nodes()).map(|exit| &exit.name);
-    let nodes = nodes.flat_map(|name| [Part::Read(name.clone()), Part::Tried(name.clone())]);
+    let names = || site.exit_nodes.iter().filter(|_| check.nodes()).map(|exit| exit.name.clone());
+    let nodes = names().flat_map(|name| [Part::Read(name.clone()), Part::Tried(name)]);
+    let nodes = nodes.chain(names().filter(|_| check.between()).map(Part::Between));
     parts.into_iter().filter(|(asked, _)| *asked).map(|(_, part)| part).chain(nodes).for_each(|part| sink.begin(part));
 }
 
@@ -106,7 +111,22 @@ pub async fn collect(site: &Arc<Site>, clients: &Clients, wanted: &Wanted, sink:
             sink.end(&Part::Perimeter);
         }
     };
-    tokio::join!(fabric.clone(), nodes, guests, names, keys, perimeter);
+    let services = async {
+        let checkins = async {
+            if check.checkins() {
+                services::checkins(clients, sink).await;
+                sink.end(&Part::CheckIns);
+            }
+        };
+        let registry = async {
+            if check.registry() {
+                services::registry(clients, sink).await;
+                sink.end(&Part::Registry);
+            }
+        };
+        tokio::join!(checkins, registry);
+    };
+    tokio::join!(fabric.clone(), nodes, guests, names, keys, perimeter, services);
     sink.evidence(Some(wanted.question()))
 }
 

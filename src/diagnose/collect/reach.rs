@@ -171,7 +171,7 @@ fn fresh(before: Result<Vec<Ran>, String>, after: Result<Vec<Ran>, String>) -> R
 }
 
 /// What identifies a flow in a line of `conntrack -L`: no state, no time, no counter.
-fn tuple(line: &str) -> String {
+pub(super) fn tuple(line: &str) -> String {
     let key = |word: &&str| ["src=", "dst=", "sport=", "dport=", "id="].iter().any(|key| word.starts_with(key));
     let words = line.split_whitespace();
     words.clone().take(1).chain(words.filter(key)).collect::<Vec<_>>().join(" ")

@@ -131,6 +131,21 @@ impl Check {
         matches!(self, Self::Access | Self::Fabric | Self::Egress | Self::Isolation | Self::Contract | Self::All)
     }
 
+    /// Whether check-ins of workloads are read.
+    pub(super) const fn checkins(self) -> bool {
+        matches!(self, Self::Workload | Self::Contract | Self::All)
+    }
+
+    /// Whether the registry of tenants is read.
+    pub(super) const fn registry(self) -> bool {
+        matches!(self, Self::Fabric | Self::All)
+    }
+
+    /// Whether packets are sent from every tenant's VRF to every other tenant.
+    pub(super) const fn between(self) -> bool {
+        matches!(self, Self::Isolation | Self::Contract | Self::All)
+    }
+
     /// Whether it is read what each node made of the fabric, and what an apply would make of it.
     pub(super) const fn realised(self) -> bool {
         matches!(self, Self::Fabric | Self::Egress | Self::All)

@@ -135,7 +135,14 @@ pub static CLAUSES: &[Clause] = &[
             "I1",
             Platform,
             "No tenant reaches another, directly or out by its default route and back.",
-            &["inter-tenant-leak", "rt-import-foreign", "hairpin-leak", "tenants-share-vrf", "pasted-leak"],
+            &[
+                "inter-tenant-leak",
+                "rt-import-foreign",
+                "hairpin-leak",
+                "tenants-share-vrf",
+                "packet-leak",
+                "pasted-leak",
+            ],
         ),
         WORKLOAD,
         "ping -c 3 -W 1 OTHER; nc -vz -w 3 OTHER 22",
@@ -258,28 +265,35 @@ pub static CLAUSES: &[Clause] = &[
         "terraform plan -detailed-exitcode",
         "exit 0: nothing to change",
     ),
-    and(
+    by_trial(and(
         judged(
             "P1",
             Platform,
             "What a workload runs is fetched by the workload itself; nothing is pushed into it.",
-            &[],
+            &[
+                "checkin-failed",
+                "checkin-late",
+                "checkin-stuck",
+                "checkin-expired",
+                "checkin-behind",
+                "checkin-other-instance",
+            ],
         ),
         HERE,
         "deevnet-console get checkins --tenant TENANT",
         "applied, for every workload with a configuration",
-    ),
-    and(
+    )),
+    by_trial(and(
         judged(
             "P2",
             Platform,
             "A workload fetches where it has no configuration for its instance: a reboot needs no service of the platform.",
-            &[],
+            &["checkin-replay"],
         ),
         HERE,
         "deevnet-console get checkins --tenant TENANT -o json",
         "no second redemption for the same SMBIOS UUID",
-    ),
+    )),
     and(
         judged(
             "P3",
@@ -291,18 +305,18 @@ pub static CLAUSES: &[Clause] = &[
         "grep -rniE 'proxmox|pve|vmid|cicustom|smbios|vmbr' --include=*.tf .",
         "nothing",
     ),
-    and(
+    by_trial(and(
         judged(
             "S1",
             Platform,
             "A workload is known by its SMBIOS UUID, which a replacement changes and a reboot keeps; its source address is \
              the exit node's and proves nothing.",
-            &[],
+            &["checkin-foreign", "checkin-replay", "checkin-without-machine"],
         ),
         HERE,
         "deevnet-console get checkins --tenant TENANT",
         "no foreign check-in, no refused replay",
-    ),
+    )),
     and(
         judged(
             "S2",

@@ -9,6 +9,13 @@ use crate::site::names::TenantName;
 /// Where what asks for check-ins is run, on a site without a source of them.
 const NO_CHECKINS: &str = "on this host, once the site file names a source of check-ins ([bootstrap])";
 
+/// The same where its service has no such list.
+const NOT_OFFERED: &str = "on this host, once the service that [bootstrap] names offers check-ins";
+
+fn asks_checkins(elsewhere: &Elsewhere) -> bool {
+    elsewhere.command.starts_with("deevnet-console get checkins")
+}
+
 /// A tenant's names and numbers, as far as the evidence has them.
 pub(super) struct Words<'f> {
     facts: &'f Facts,
@@ -57,6 +64,12 @@ impl<'f> Words<'f> {
                 Some(if head.rsplit('.').next() == Some(self.tenant) { Whose::Ours } else { Whose::Theirs })
             })
         };
+        // `… of tenant NAME …`: what a rule could not say of that one.
+        let zones = || self.facts.sdn.zones_in_force().map_or(&[][..], |zones| zones.value.as_slice());
+        let told = words().skip_while(|word| *word != "tenant").nth(1);
+        if told.is_some_and(|told| told != self.tenant && zones().iter().any(|zone| zone.zone == told)) {
+            return true;
+        }
         let all: Vec<Whose> = words().filter_map(named).collect();
         !all.is_empty() && all.iter().all(|whose| *whose == Whose::Theirs)
     }
@@ -64,13 +77,19 @@ impl<'f> Words<'f> {
     /// Whether the evidence is of a check that has run it: with the tenants' keys.
     pub(super) fn has_run(&self, elsewhere: &Elsewhere) -> bool {
         let tried = self.facts.keys.as_ref().is_some_and(|tried| tried.not_run.is_none());
-        tried && elsewhere.command.ends_with(" --keys")
+        let told = self.facts.checkins.as_ref().is_some_and(|read| read.lack.is_none());
+        tried && elsewhere.command.ends_with(" --keys") || told && asks_checkins(elsewhere)
     }
 
-    /// Whether it asks for check-ins, of which the site file names no source.
-    fn no_checkins(&self, elsewhere: &Elsewhere) -> bool {
-        elsewhere.command.starts_with("deevnet-console get checkins")
-            && self.facts.site.as_ref().is_some_and(|site| site.value.bootstrap.is_none())
+    /// Where check-ins are to be asked for, of which the site file names no source, or whose service offers none.
+    fn no_checkins(&self, elsewhere: &Elsewhere) -> Option<&'static str> {
+        let off = self.facts.checkins.as_ref().is_some_and(|read| read.lack.as_ref().is_some_and(|lack| lack.off));
+        let none = self.facts.site.as_ref().is_some_and(|site| site.value.bootstrap.is_none());
+        match asks_checkins(elsewhere) {
+            true if none => Some(NO_CHECKINS),
+            true if off => Some(NOT_OFFERED),
+            _ => None,
+        }
     }
 
     /// The first workload's address of another tenant.
@@ -97,7 +116,7 @@ impl<'f> Words<'f> {
         put("DOMAIN", site.map(|site| site.domain.clone()));
         put("GATEWAY", plan.map(|(plan, index)| plan.gateway(index).to_string()));
         put("OTHER", self.other());
-        let place = if self.no_checkins(elsewhere) { NO_CHECKINS } else { elsewhere.place };
+        let place = self.no_checkins(elsewhere).unwrap_or(elsewhere.place);
         Command { place, command: crate::text::clean(&command).into_owned(), expect: elsewhere.expect }
     }
 }

@@ -100,6 +100,22 @@ impl Call {
         pairs.map(|(key, value)| (unescaped(key, true), unescaped(value, true))).collect()
     }
 
+    /// What was sent, where that is JSON.
+    #[must_use]
+    pub fn sent(&self) -> Option<Value> {
+        serde_json::from_str(self.http.sent.as_deref()?).ok()
+    }
+
+    /// Name, type and values of the RRsets that were sent.
+    #[must_use]
+    pub fn rrsets(&self) -> Vec<(String, String, Vec<Value>)> {
+        let sent = self.sent();
+        let all = sent.as_ref().and_then(|sent| sent.get("rrsets")).and_then(Value::as_array).into_iter().flatten();
+        let of = |set: &Value, key: &str| set.get(key).and_then(Value::as_str).map(str::to_owned);
+        let records = |set: &Value| set.get("records").and_then(Value::as_array).cloned().unwrap_or_default();
+        all.filter_map(|set| Some((of(set, "name")?, of(set, "type")?, records(set)))).collect()
+    }
+
     /// What it asks for changes something. OPNsense's searches are POST.
     #[must_use]
     pub fn writes(&self) -> bool {

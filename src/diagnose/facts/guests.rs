@@ -28,6 +28,8 @@ pub struct Config {
     pub nameservers: Vec<String>,
     /// Bridges of its network devices.
     pub bridges: Vec<String>,
+    /// SMBIOS UUID.
+    pub uuid: Option<String>,
     /// MACs of its network devices, `net0` first.
     pub macs: Vec<String>,
     /// Address and gateway of its first network device, as cloud-init is told them.
@@ -103,6 +105,7 @@ fn config(item: &Item, facts: &mut Facts) -> Taken {
             onboot: truth(&row, "onboot").unwrap_or(false),
             nameservers: super::sdn::list(&row, "nameserver"),
             bridges: row.iter().filter(|(k, _)| k.starts_with("net")).filter_map(|(_, v)| bridge(v)).collect(),
+            uuid: text(&row, "smbios1").as_deref().and_then(uuid),
             macs: cards(&row).filter_map(mac).collect(),
             address: text(&row, "ipconfig0").as_deref().and_then(address),
             keys: text(&row, "sshkeys").filter(|keys| !keys.is_empty()),
@@ -113,6 +116,11 @@ fn config(item: &Item, facts: &mut Facts) -> Taken {
         }
     });
     read(config, |config| drop(facts.guests.config.insert(vmid(item), Sourced::new(config, item))))
+}
+
+/// The UUID in `smbios1`.
+fn uuid(smbios: &str) -> Option<String> {
+    smbios.split(',').find_map(|part| part.strip_prefix("uuid=")).map(str::to_owned)
 }
 
 /// Network devices in order: `net0`, `net1`, …

@@ -80,6 +80,9 @@ pub struct Zone {
 pub struct Attempt {
     /// The tenant whose key signed it; `None` = nobody's.
     pub signed_by: Option<String>,
+    /// Name of that key; `None` = the one called after the tenant.
+    #[serde(default)]
+    pub key: Option<String>,
     /// The zone.
     pub zone: String,
     /// The answer; `None` = none came.
@@ -91,8 +94,9 @@ pub struct Attempt {
 }
 
 impl Attempt {
-    fn place(&self) -> (Option<&str>, &str) {
-        (self.signed_by.as_deref(), &self.zone)
+    fn place(&self) -> (Option<&str>, Option<&str>, &str) {
+        let key = self.key.as_deref().or(self.signed_by.as_deref());
+        (self.signed_by.as_deref(), key, &self.zone)
     }
 }
 
@@ -177,18 +181,27 @@ impl Tried {
         self.of.as_deref().is_none_or(|of| of == tenant || of == owner) || tenant == owner
     }
 
-    /// The key of `tenant`.
-    #[must_use]
-    pub fn key(&self, tenant: &str) -> Option<&Key> {
-        self.keys.iter().find(|key| key.tenant == tenant)
+    /// The keys of `tenant`: one, and during a rotation two.
+    pub fn keys_of(&self, tenant: &str) -> impl Iterator<Item = &Key> {
+        self.keys.iter().filter(move |key| key.tenant == tenant)
     }
 
-    /// The attempt on `zone` with the key of `tenant`, or with none.
+    /// The attempt on `zone` with `key`, or with none.
     #[must_use]
-    pub fn attempt(&self, tenant: Option<&str>, zone: &str) -> Option<&Attempt> {
+    pub fn attempt(&self, key: Option<&Key>, zone: &str) -> Option<&Attempt> {
+        let wanted = (key.map(|key| key.tenant.as_str()), key.map(|key| key.name.as_str()), zone);
         // A site of 62 tenants has seven thousand.
-        let at = self.updates.binary_search_by(|update| update.place().cmp(&(tenant, zone))).ok()?;
+        let at = self.updates.binary_search_by(|update| update.place().cmp(&wanted)).ok()?;
         self.updates.get(at)
+    }
+
+    /// What `zone` answered to the keys of its own tenant: that one was let in, where one was.
+    #[must_use]
+    pub fn of_own(&self, zone: &Zone) -> Option<Meaning> {
+        let answers = self.keys_of(&zone.tenant).filter_map(|key| self.attempt(Some(key), &zone.zone)?.answer.as_ref());
+        let mut all: Vec<Meaning> = answers.map(|answer| answer.meaning(true)).collect();
+        let let_in = all.iter().position(|meaning| *meaning == Meaning::LetIn).unwrap_or(0);
+        (!all.is_empty()).then(|| all.swap_remove(let_in))
     }
 
     /// The answer by which `zone` takes updates without a signature from this host; `None` = it does not, or was not

@@ -5,12 +5,14 @@
 //! reader cannot understand is kept in [`Facts::unreadable`] and makes things unknown, never absent.
 
 pub mod access;
+pub mod between;
 pub mod calls;
 pub mod clocks;
 pub mod cluster;
 pub mod dns;
 pub mod given_up;
 pub mod guests;
+pub mod journal;
 pub mod keys;
 mod line;
 pub mod node;
@@ -21,6 +23,7 @@ pub mod provisioning;
 pub mod pve;
 mod rows;
 pub mod sdn;
+pub mod services;
 mod site;
 pub mod trust;
 
@@ -74,7 +77,7 @@ const READERS: &[&[&[Reader]]] = &[
     sdn::READERS,
     &[node::READERS, pve::READERS, site::READERS],
     &[access::READERS, cluster::READERS, guests::READERS, provisioning::READERS, clocks::READERS, trust::READERS],
-    &[dns::READERS, powerdns::READERS, keys::READERS],
+    &[dns::READERS, powerdns::READERS, keys::READERS, between::READERS, services::READERS, journal::READERS],
     perimeter::READERS,
     &[pasted::READERS],
 ];
@@ -113,6 +116,14 @@ pub struct Facts {
     pub powerdns: powerdns::PowerDns,
     /// Update keys, tried on zones.
     pub keys: Option<Sourced<keys::Tried>>,
+    /// Packets between tenants, an exit node each.
+    pub between: Vec<Sourced<between::Sent>>,
+    /// Check-ins of workloads; `None` = the site has no source of them.
+    pub checkins: Option<Sourced<services::CheckIns>>,
+    /// Steps of changes, as a journal has them.
+    pub journal: Vec<Sourced<journal::Step>>,
+    /// The registry of tenants; `None` = the site has none.
+    pub registry: Option<Sourced<services::Registry>>,
     /// OPNsense.
     pub perimeter: perimeter::Perimeter,
     /// Hosts as commands on them show them.

@@ -10,10 +10,10 @@ use super::sdn::text;
 use super::{Facts, Reader, Sourced, Taken, json};
 use crate::backends::powerdns::Name;
 use crate::backends::powerdns::model::ZoneMetadata;
-use crate::diagnose::evidence::{Api, Item};
+use crate::diagnose::evidence::{Api, Item, Kind};
 
 /// Readers of this area.
-pub(super) const READERS: &[Reader] = &[servers, settings, zone, zones, metadata, keys, update];
+pub(super) const READERS: &[Reader] = &[servers, server, settings, zone, zones, metadata, keys, update, wanted];
 
 /// A server behind an API.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,6 +24,19 @@ pub struct Server {
     pub id: String,
     /// `authoritative`, `recursor`, …
     pub daemon: String,
+    /// Version.
+    pub version: Option<String>,
+}
+
+/// A record that somebody asks for, as the verb takes it: `add A web 192.0.2.1`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wanted {
+    /// Type.
+    pub kind: String,
+    /// Name, whole or without its zone.
+    pub name: String,
+    /// Value.
+    pub content: String,
 }
 
 /// A zone at one moment.
@@ -41,6 +54,12 @@ pub struct Head {
     pub after: usize,
     /// Name, type, values of its RRsets, where they were asked for.
     pub rrsets: Option<Vec<(Name, String, Vec<String>)>>,
+    /// Whose it is; `None` = not told.
+    pub account: Option<String>,
+    /// Remarks on RRsets: name, type, words.
+    pub remarks: Vec<(Name, String, String)>,
+    /// Whether all of its RRsets were asked for.
+    pub whole: bool,
 }
 
 /// A dynamic update and how it ended.
@@ -77,6 +96,8 @@ pub struct PowerDns {
     pub keys: Option<Sourced<Vec<Name>>>,
     /// Updates.
     pub updates: Vec<Update>,
+    /// Records that are asked for.
+    pub wanted: Vec<Sourced<Wanted>>,
 }
 
 impl PowerDns {
@@ -121,6 +142,7 @@ fn servers(item: &Item, facts: &mut Facts) -> Taken {
             from: item.from.clone(),
             id: rows::need(row, "id", "a server")?,
             daemon: text(row, "daemon_type").unwrap_or_default(),
+            version: text(row, "version"),
         })
     };
     let all = json(item)
@@ -130,6 +152,37 @@ fn servers(item: &Item, facts: &mut Facts) -> Taken {
         facts.powerdns.listed.push(item.from.clone());
         facts.powerdns.servers.extend(all.into_iter().map(|server| Sourced::new(server, item)));
     })
+}
+
+/// One server.
+fn server(item: &Item, facts: &mut Facts) -> Taken {
+    if let Err(taken) = rows::answered(item, Api::PowerDns, "servers/*") {
+        return taken;
+    }
+    let row = json(item).and_then(|value| rows::object(value, "a server"));
+    let server = row.and_then(|row| {
+        Ok(Server {
+            from: item.from.clone(),
+            id: rows::need(&row, "id", "a server")?,
+            daemon: text(&row, "daemon_type").unwrap_or_default(),
+            version: text(&row, "version"),
+        })
+    });
+    read(server, |server| facts.powerdns.servers.push(Sourced::new(server, item)))
+}
+
+/// `add TYPE NAME VALUE`, as somebody asks for it.
+fn wanted(item: &Item, facts: &mut Facts) -> Taken {
+    let words: Vec<&str> = item.body.split_whitespace().collect();
+    let (Kind::Material(_), ["add", kind, name, value]) = (&item.kind, words.as_slice()) else {
+        return Taken::NotMine;
+    };
+    if !kind.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit()) {
+        return Taken::NotMine;
+    }
+    let wanted = Wanted { kind: (*kind).to_owned(), name: (*name).to_owned(), content: (*value).to_owned() };
+    facts.powerdns.wanted.push(Sourced::new(wanted, item));
+    Taken::Read
 }
 
 fn settings(item: &Item, facts: &mut Facts) -> Taken {
@@ -158,7 +211,19 @@ fn head(row: &Row, item: &Item, after: usize) -> Result<Head, Taken> {
         soa_edit_api: text(row, "soa_edit_api"),
         after,
         rrsets: row.get("rrsets").and_then(Value::as_array).map(|all| all.iter().filter_map(records).collect()),
+        account: text(row, "account").filter(|account| !account.is_empty()),
+        remarks: row.get("rrsets").and_then(Value::as_array).into_iter().flatten().flat_map(remarks).collect(),
+        whole: item.http().is_some_and(|http| !http.query.contains_key("rrset_name")),
     })
+}
+
+/// Remarks on an RRset.
+fn remarks(rrset: &Value) -> Vec<(Name, String, String)> {
+    let of = |key: &str| rrset.get(key).and_then(Value::as_str);
+    let (Some(name), Some(kind)) = (of("name"), of("type")) else { return Vec::new() };
+    let all = rrset.get("comments").and_then(Value::as_array).into_iter().flatten();
+    let words = all.filter_map(|comment| comment.get("content").and_then(Value::as_str));
+    words.map(|words| (Name::new(name), kind.to_owned(), words.to_owned())).collect()
 }
 
 fn zone(item: &Item, facts: &mut Facts) -> Taken {

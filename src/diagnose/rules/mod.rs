@@ -11,7 +11,7 @@ mod perimeter;
 mod plan;
 mod workload;
 
-pub use isolation::{keys, matrix};
+pub use isolation::{keys, matrix, packets};
 
 use super::facts::{Facts, Sourced};
 use super::finding::{Finding, Layer, Severity, Subject, Unknown};
@@ -47,6 +47,15 @@ const BLIND: [&str; 1] = ["exit-node-unreachable"];
 
 /// Rules whose finding says that of two barriers one is gone, and that the other was not tried.
 const HALF: [&str; 1] = ["hairpin-leak"];
+
+/// Rules whose finding says what this program does not look at: it explains nothing that is unknown.
+const NOT_RUN: [&str; 1] = ["token-end-not-read"];
+
+/// Whether a finding of the rule called `id` says what is not run here.
+#[must_use]
+pub fn is_not_run(id: &str) -> bool {
+    NOT_RUN.contains(&id)
+}
 
 /// Whether a finding of the rule called `id` says that something was not read: what hangs on it is unknown, not broken.
 #[must_use]

@@ -3,10 +3,10 @@
 //! Ages are counted on the source's own clock at its last reading, so that rows stand still while nothing happens.
 
 mod events;
-mod judge;
+pub(crate) mod judge;
 #[cfg(test)]
 mod tests;
-mod words;
+pub(crate) mod words;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use super::super::source::{Gap, GapKind, Seen, SourceId};
 use super::super::{Class, Presence};
 use super::{Cx, source_gap};
 use crate::backends::bootstrap::Record;
-use judge::{Case, Machine};
+use judge::{Case, Machine, Vm};
 
 /// The reading with its records, or why there are none.
 fn reading<'a>(cx: &Cx<'a>, what: &str) -> Seen<(&'a BootReading, &'a Arc<[Record]>)> {
@@ -54,7 +54,7 @@ pub(super) fn rows(cx: &Cx<'_>, workloads: &Seen<Vec<Workload>>) -> Seen<Vec<Che
         let named = names.get(&(record.tenant.as_str(), record.workload.as_str())).copied();
         let vm = named.or_else(|| by_vmid(record, &vmids));
         told.extend(vm.map(|vm| vm.vmid));
-        let machine = Machine { vm, fresh, whole: fresh && !hidden, read_at: cx.pve.map(|p| p.at) };
+        let machine = Machine { vm: vm.map(Vm::from), fresh, whole: fresh && !hidden, read_at: cx.pve.map(|p| p.at) };
         rows.push(row(cx, &Case { record, machine, at: reading.service_at }));
     }
     let silent = vms.iter().filter(|w| matches!(w.origin, Origin::Ours) && !told.contains(&w.vmid));

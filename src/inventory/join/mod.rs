@@ -1,7 +1,7 @@
 //! The join: readings in, [`Inventory`] out. Pure; runs in the worker, never in the UI thread.
 
 mod attention;
-mod checkins;
+pub(crate) mod checkins;
 #[cfg(test)]
 mod edges;
 mod fabric;

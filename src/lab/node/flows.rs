@@ -48,8 +48,55 @@ fn fate(world: &World, tables: &Tables, zone: &str, vnet: &str, guest: Ipv4Addr)
     Fate::Leaves { as_whom, answered, delivered }
 }
 
+/// Seconds that a ping is tracked.
+const TRACKED: i64 = 30;
+
+/// A ping that the node sent from inside a VRF.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Echo {
+    at: i64,
+    src: Ipv4Addr,
+    dst: Ipv4Addr,
+    as_whom: Ipv4Addr,
+    answered: bool,
+}
+
+impl Echo {
+    /// Whether it is still tracked at `now`.
+    pub(in crate::lab) fn tracked(&self, now: i64) -> bool {
+        now - self.at < TRACKED
+    }
+
+    /// As the table lists it; `number` tells pings apart.
+    fn line(&self, number: usize, now: i64) -> String {
+        let Self { at, src, dst, as_whom, answered } = self;
+        let (left, mark) = (TRACKED - (now - at), if *answered { "" } else { "[UNREPLIED] " });
+        let id = 1 + number % 65_000;
+        format!(
+            "icmp     1 {left} src={src} dst={dst} type=8 code=0 id={id} {mark}src={dst} dst={as_whom} type=0 code=0 \
+             id={id} mark=0 use=1\n"
+        )
+    }
+}
+
+/// The flow that a ping of `dst` from inside the VRF leaves behind.
+pub(super) fn echo(world: &World, now: i64, vrf: &str, dst: Ipv4Addr) -> Option<Echo> {
+    let found = Tables::of(world).get(dst, None, Some(vrf)).ok()?;
+    let zone = vrf.strip_prefix("vrf_")?;
+    let own = vrfs(world).into_iter().find(|own| own.zone == zone)?;
+    let src = own.vnets.iter().flat_map(|vnet| &vnet.subnets).find_map(|subnet| subnet.gateway)?;
+    let by_transit = found.route.dev == world.exit.transit_dev;
+    let as_whom = match world.exit.vrf(zone).snat {
+        SnatState::Right | SnatState::Duplicate if by_transit => world.exit.transit_address,
+        SnatState::Source(address) if by_transit => address,
+        _ => src,
+    };
+    let answered = super::tools::answers_inside(world, &found.route, dst);
+    Some(Echo { at: now, src, dst, as_whom, answered })
+}
+
 /// The listing of `prefix`.
-pub(super) fn list(world: &World, now: i64, prefix: Ipv4Net) -> Output {
+pub(super) fn list(world: &World, now: i64, prefix: Ipv4Net, echoes: &[Echo]) -> Output {
     let tables = Tables::of(world);
     let (mut out, mut shown) = (String::new(), 0);
     for vrf in vrfs(world) {
@@ -77,6 +124,10 @@ pub(super) fn list(world: &World, now: i64, prefix: Ipv4Net) -> Output {
                 }
             }
         }
+    }
+    for (number, echo) in echoes.iter().enumerate().filter(|(_, e)| e.tracked(now) && prefix.contains(&e.src)) {
+        shown += 1;
+        out.push_str(&echo.line(number, now));
     }
     let stderr = format!("conntrack v1.4.8 (conntrack-tools): {shown} flow entries have been shown.\n");
     Output { stdout: out, stderr, code: 0 }

@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use super::sdn::{Kind, Tree, scalar, subnet_parts};
 use super::state::World;
+pub(super) use flows::Echo;
 
 /// A program run on the node.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -52,13 +53,27 @@ impl Output {
 /// Runs a program of the node at `now` (seconds since the epoch).
 #[must_use]
 pub fn run(world: &World, now: i64, run: &Run) -> Output {
+    run_after(world, now, run, &[])
+}
+
+/// The same on a node whose connection table still holds `echoes`.
+#[must_use]
+pub(super) fn run_after(world: &World, now: i64, run: &Run, echoes: &[Echo]) -> Output {
     let program = run.argv.first().map(String::as_str).unwrap_or_default();
     let args: Vec<&str> = run.argv.iter().skip(1).map(String::as_str).collect();
     match (program, args.as_slice()) {
         ("ip", ["vrf", "exec", vrf, "ping", args @ ..]) => tools::ping(world, args, Some(vrf)),
         ("ip", _) => ip::run(world, now, &args, &run.input),
-        _ => tools::run(world, now, program, &args),
+        _ => tools::run(world, now, program, &args, echoes),
     }
+}
+
+/// The flow that a run leaves behind in the connection table: of a ping from inside a VRF that was sent.
+#[must_use]
+pub(super) fn echo(world: &World, now: i64, run: &Run) -> Option<Echo> {
+    let words: Vec<&str> = run.argv.iter().map(String::as_str).collect();
+    let ["ip", "vrf", "exec", vrf, "ping", .., dst] = words.as_slice() else { return None };
+    flows::echo(world, now, vrf, dst.parse().ok()?)
 }
 
 /// Programs of the node that the lab answers.
@@ -123,6 +138,13 @@ struct Vrf {
 /// Zone → routing table of the VRFs that are on the exit node.
 pub(in crate::lab) fn vrf_tables(world: &World) -> std::collections::BTreeMap<String, u32> {
     vrfs(world).into_iter().map(|vrf| (vrf.zone, vrf.table)).collect()
+}
+
+impl Vrf {
+    /// Whether `ip` is in one of its subnets.
+    fn has(&self, ip: Ipv4Addr) -> bool {
+        self.vnets.iter().flat_map(|vnet| &vnet.subnets).any(|subnet| subnet.prefix.contains(&ip))
+    }
 }
 
 /// The VRFs the loaded configuration puts on the exit node, in the order of their tables.

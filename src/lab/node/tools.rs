@@ -6,7 +6,8 @@ use std::net::Ipv4Addr;
 use serde_json::{Map, Value, json};
 
 use super::files;
-use super::routes::Tables;
+use super::flows::Echo;
+use super::routes::{Route, Tables};
 use super::{Output, vrfs};
 use crate::lab::moment;
 use crate::lab::state::{FrrUnit, Guest, SnatState, World};
@@ -17,13 +18,13 @@ pub(super) const KERNEL: &str = "6.14.11-4-pve";
 /// Most connections the table holds.
 pub(super) const CONNTRACK_MAX: u64 = 262_144;
 
-pub(super) fn run(world: &World, now: i64, program: &str, args: &[&str]) -> Output {
+pub(super) fn run(world: &World, now: i64, program: &str, args: &[&str], echoes: &[Echo]) -> Output {
     match program {
         "iptables-save" | "iptables-nft-save" => iptables_save(world, now, args),
         "iptables-legacy-save" => privileged(world, program).unwrap_or_else(|| Output::ok(String::new())),
         "vtysh" => vtysh(world, args),
         "systemctl" => systemctl(world, args),
-        "conntrack" => conntrack(world, now, args),
+        "conntrack" => conntrack(world, now, args, echoes),
         "nstat" => nstat(world, now),
         "hostname" => Output::ok(format!("{}\n", world.exit.node)),
         "uname" => uname(world, args),
@@ -220,7 +221,7 @@ pub(super) fn conntrack_drops(world: &World, now: i64) -> u64 {
     if world.exit.conntrack_full { world.disturbed("conntrack drop", 36_000, now) } else { 0 }
 }
 
-fn conntrack(world: &World, now: i64, args: &[&str]) -> Output {
+fn conntrack(world: &World, now: i64, args: &[&str], echoes: &[Echo]) -> Output {
     if let Some(refusal) = privileged(world, "conntrack") {
         return refusal;
     }
@@ -234,7 +235,7 @@ fn conntrack(world: &World, now: i64, args: &[&str]) -> Output {
         Some(&"-L") => {
             let from = args.iter().position(|arg| *arg == "-s").and_then(|at| args.get(at + 1));
             match from.map(|prefix| prefix.parse()) {
-                Some(Ok(prefix)) => super::flows::list(world, now, prefix),
+                Some(Ok(prefix)) => super::flows::list(world, now, prefix, echoes),
                 _ => Output::fail(2, "conntrack v1.4.8 (conntrack-tools): only flows from a prefix are listed here"),
             }
         }
@@ -291,6 +292,12 @@ fn arping(world: &World, args: &[&str]) -> Output {
     Output { stdout: out, stderr: String::new(), code: u8::from(guest.is_none()) }
 }
 
+/// Whether something answers a packet that a VRF sends by `route`: a guest, or the VRF itself.
+pub(super) fn answers_inside(world: &World, route: &Route, dst: Ipv4Addr) -> bool {
+    let beyond = route.dev == world.exit.transit_dev;
+    route.kind == "local" || !beyond && world.guests.values().any(|guest| answers_for(guest, dst))
+}
+
 /// One summary of `ping`: what comes back is decided by the route and by what the perimeter does beyond it.
 /// In a VRF its guests answer.
 pub(super) fn ping(world: &World, args: &[&str], vrf: Option<&str>) -> Output {
@@ -307,8 +314,10 @@ pub(super) fn ping(world: &World, args: &[&str], vrf: Option<&str>) -> Output {
     };
     let exit = &world.exit;
     let beyond = found.route.dev == exit.transit_dev;
-    // What comes back from beyond to a socket in a VRF depends on FRR's release; the lab does not guess.
-    if vrf.is_some() && beyond {
+    // What comes back from beyond to a socket in a VRF depends on FRR's release; the lab does not guess. Of what is for
+    // tenants nothing does: no rule of the perimeter lets it in again.
+    let for_tenants = || vrfs(world).iter().any(|vrf| vrf.has(dst));
+    if vrf.is_some() && beyond && !for_tenants() {
         return Output::fail(1, "ip: only JSON output (-j) is available on this node");
     }
     // What is beyond the perimeter answers where it lets the transit network out.
@@ -316,7 +325,7 @@ pub(super) fn ping(world: &World, args: &[&str], vrf: Option<&str>) -> Output {
     let lost = exit.uplink_down || exit.conntrack_full || (exit.mtu_blackhole && size > 1272);
     let sent = exit.gateway_answers && !lost;
     let answers = match vrf {
-        Some(_) => !beyond && world.guests.values().any(|guest| answers_for(guest, dst)),
+        Some(_) => answers_inside(world, &found.route, dst),
         None => !beyond || sent && let_out,
     };
     let received = if answers { count } else { 0 };

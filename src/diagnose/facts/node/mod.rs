@@ -21,6 +21,7 @@ use crate::diagnose::evidence::Item;
 
 pub use frr::{Config, EvpnVni, Listed, Vnis};
 pub use packets::{Capture, Flow, Packet};
+pub(super) use probes::counts;
 pub use probes::{Ping, Trace};
 
 /// Readers of this area.

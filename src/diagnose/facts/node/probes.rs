@@ -44,7 +44,7 @@ const HEADERS: u32 = 28;
 const USUAL: u32 = 56;
 
 /// `N packets transmitted, M received` (iputils), `M packets received` (hping, busybox).
-fn counts(text: &str) -> Option<(u32, u32)> {
+pub(in crate::diagnose::facts) fn counts(text: &str) -> Option<(u32, u32)> {
     let line = text.lines().find(|line| line.contains("packets transmitted"))?;
     let number = |part: &str| part.split_whitespace().next()?.parse().ok();
     let mut parts = line.split(',');

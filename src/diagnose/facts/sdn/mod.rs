@@ -10,14 +10,16 @@ use crate::diagnose::evidence::{Api, Http, Item};
 
 /// Readers of this area.
 pub(super) const READERS: &[&[Reader]] =
-    &[&[zones, subnets, ip_vrf], changes::READERS, nodes::READERS, underlay::READERS];
+    &[&[zones, subnets, ip_vrf], changes::READERS, objects::READERS, nodes::READERS, underlay::READERS];
 
 mod changes;
 mod nodes;
+mod objects;
 mod underlay;
 
 pub use changes::{Change, DryRun, Pending, RenderedSnat, Vnet, Write};
 pub use nodes::{Content, MacEntry};
+pub use objects::Object;
 pub use underlay::{Controller, Fabric, FabricNode, Fabrics};
 
 /// Which state of the configuration a list shows.
@@ -120,6 +122,10 @@ pub struct Sdn {
     pub controllers: BTreeMap<View, Sourced<Vec<Controller>>>,
     /// Fabrics and their members by view.
     pub fabrics: BTreeMap<View, Sourced<Fabrics>>,
+    /// Objects that were read one by one, with what waits of them.
+    pub objects: Vec<Sourced<Object>>,
+    /// Addresses that are given out, by the place that keeps them.
+    pub leases: BTreeMap<String, Sourced<usize>>,
     /// Routes by node and zone.
     pub ip_vrf: BTreeMap<(String, String), Sourced<Vec<VrfRoute>>>,
 }
@@ -247,8 +253,11 @@ fn subnets(item: &Item, facts: &mut Facts) -> Taken {
             fields: map,
         })
     };
-    let all = rows(item, "cluster/sdn/vnets/*/subnets")
-        .and_then(|rows| rows.into_iter().map(subnet).collect::<Result<_, _>>());
+    // What is not there yet is among what waits.
+    let new = |map: &serde_json::Map<String, Value>| text(map, "state").as_deref() == Some("new");
+    let all = rows(item, "cluster/sdn/vnets/*/subnets").and_then(|rows| {
+        rows.into_iter().filter(|map| !new(map) || map.contains_key("cidr")).map(subnet).collect::<Result<_, _>>()
+    });
     read(all, |all| drop(facts.sdn.subnets.insert((view, vnet.clone()), Sourced::new(all, item))))
 }
 

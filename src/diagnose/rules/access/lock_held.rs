@@ -23,11 +23,43 @@ pub static RULE: Rule = Rule {
     judge,
 };
 
+/// The SDN lock: which requests were refused for it, and whether each carried a token. The words of the refusal are the same.
+fn sdn(facts: &Facts, out: &mut Out<'_>) {
+    let refused = facts.calls.of(Api::Proxmox).filter(|call| matches!(call.proxmox(), Some(Error::SdnLocked { .. })));
+    let refused: Vec<_> = refused.collect();
+    if refused.is_empty() {
+        return;
+    }
+    let stale = refused.iter().any(|call| call.form().contains_key("lock-token"));
+    let title = if stale {
+        "The SDN configuration is locked, and not by the lock that a request named."
+    } else {
+        "The SDN configuration is locked, and this session does not hold the lock."
+    };
+    let mut finding = out
+        .finding(Subject::new("source", "SDN"), title)
+        .fact("lock.held", "SDN", "sdn")
+        .next("find-lock-holder", 0, "look at the running tasks: whose change is under way?")
+        .next("wait-for-lock", 0, "wait for it to end, then try once more")
+        .next(
+            "free-lock",
+            3,
+            "or free the lock by force, when its holder is known to be gone: a change that still runs is cut in half",
+        )
+        .not_tested("who holds it and since when: the answer does not say");
+    for (number, call) in (1..).zip(&refused) {
+        let token = if call.form().contains_key("lock-token") { "not the current one" } else { "none" };
+        finding =
+            finding.fact("request.lock-token", format!("{} #{number}", call.words()), token).resting_on(&call.file);
+    }
+    out.found(finding);
+}
+
 fn judge(facts: &Facts, out: &mut Out<'_>) {
+    sdn(facts, out);
     for call in facts.calls.of(Api::Proxmox) {
         let Some(error) = call.proxmox() else { continue };
         let (kind, name, lock) = match error {
-            Error::SdnLocked { .. } => ("source", "SDN".to_owned(), "sdn".to_owned()),
             Error::VmLocked { lock } => ("workload", call.http.segment(3).to_owned(), lock.clone()),
             Error::Busy { lock, .. } => ("source", lock.clone(), lock.clone()),
             _ => continue,

@@ -1,6 +1,7 @@
 //! Whether the console may and can look at all: credentials, rights, nodes, quorum, locks, trust.
 
 mod ca_unknown;
+mod change_unfinished;
 mod credentials_not_sent;
 mod credentials_rejected;
 mod endpoint_renamed;
@@ -15,6 +16,7 @@ mod probe_without_trust;
 mod request_without_body;
 mod source_unreachable;
 mod ticket_expired;
+mod token_end_not_read;
 mod token_ends_soon;
 mod token_expired;
 mod token_unknown;
@@ -44,6 +46,8 @@ pub(super) static RULES: &[&Rule] = &[
     &token_expired::RULE,
     &token_unknown::RULE,
     &token_ends_soon::RULE,
+    &token_end_not_read::RULE,
+    &change_unfinished::RULE,
     &endpoint_renamed::RULE,
     &privilege_missing::RULE,
     &exit_rights_missing::RULE,

@@ -30,6 +30,9 @@ pub static RULE: Rule = Rule {
     judge,
 };
 
+/// Roles that Proxmox VE brings along and that give little more than the privilege.
+const NARROW: [(&str, &str); 2] = [("SDN.Use", "PVESDNUser"), ("VM.Audit", "PVEAuditor")];
+
 /// Of a privilege that was missing: where, and which requests were refused.
 #[derive(Default)]
 struct Refused<'a> {
@@ -149,6 +152,13 @@ fn roles(mut finding: Finding, facts: &Facts, privilege: &str, refused: &Refused
     } else if facts.access.roles.is_empty() {
         out.unknown("the role of the identity in use", facts.calls.why(Api::Proxmox, "access/roles/*"));
         finding = finding.next("add-privilege", 2, format!("add {privilege} to a role the identity has there"));
+        for place in refused.places.iter().filter(|place| place.starts_with('/')) {
+            if let Some((_, role)) = NARROW.iter().find(|(own, _)| *own == privilege) {
+                finding = finding
+                    .next("add-acl", 2, format!("or give the identity {role} at {place}, no wider"))
+                    .command(format!("pveum acl modify {place} --tokens 'USER@REALM!TOKEN' --roles {role}"));
+            }
+        }
     }
     if let (true, Some(version)) = (lacking, &facts.access.version) {
         finding = finding.from(version);

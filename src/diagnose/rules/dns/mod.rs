@@ -4,14 +4,18 @@ mod apex_broken;
 mod auth_down;
 mod builtin_reverse_zone;
 mod clock_skew;
+mod cname_conflict;
 mod dnssec_bogus;
 mod forward_disabled;
 mod forward_missing;
 mod forward_wrong_type;
+mod gateway_record_stale;
+mod name_not_canonical;
 mod name_points_outside;
 mod negative_cached;
 mod parent_nxdomain_believed;
 mod ptr_mismatch;
+mod ptr_not_written;
 mod rebind_filtered;
 mod resolver_down;
 mod resolver_refuses_network;
@@ -23,10 +27,14 @@ mod tsig_foreign;
 mod tsig_unbound;
 mod update_key_missing;
 mod update_refused;
+mod whole_set;
 mod workload_name_missing;
+mod written;
 mod wrong_workload_resolver;
+mod zone_half_made;
 mod zone_missing;
 mod zone_not_served;
+mod zone_of_another;
 
 use super::{Out, Rule};
 use crate::backends::powerdns::Name;
@@ -63,6 +71,13 @@ pub(super) static RULES: &[&Rule] = &[
     &ptr_mismatch::RULE,
     &resolver_refuses_network::RULE,
     &wrong_workload_resolver::RULE,
+    &zone_half_made::RULE,
+    &zone_of_another::RULE,
+    &name_not_canonical::RULE,
+    &cname_conflict::RULE,
+    &whole_set::RULE,
+    &ptr_not_written::RULE,
+    &gateway_record_stale::RULE,
 ];
 
 /// Where plain forwards are read.

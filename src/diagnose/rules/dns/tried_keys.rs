@@ -56,7 +56,7 @@ fn entered_by(tried: &Sourced<Tried>, zone: &str, entered: &[&KeyOnZone], out: &
     let mut finding = out.finding(Subject::new("name", zone), title).affects([zone, owner]).from(tried);
     for on in entered.iter().take(FEW) {
         let said = on.answer.as_deref().unwrap_or_default();
-        let key = tried.key(&on.from).map_or(on.from.as_str(), |key| &key.name);
+        let key = on.key.as_str();
         finding = finding.fact("update.key-foreign", zone, key).fact("update.answer", format!("{key} on {zone}"), said);
     }
     with_serials(finding, tried.zones.iter().find(|known| known.zone == zone)).next(
@@ -127,7 +127,7 @@ pub(super) fn own(facts: &Facts, out: &mut Out<'_>) {
             continue;
         }
         for zone in tried.zones.iter().filter(|zone| zone.tenant == key.tenant) {
-            let answer = tried.attempt(Some(&key.tenant), &zone.zone).and_then(|attempt| attempt.answer.as_ref());
+            let answer = tried.attempt(Some(key), &zone.zone).and_then(|attempt| attempt.answer.as_ref());
             match answer.map(|answer| (answer, answer.meaning(true))) {
                 Some((_, Meaning::LetIn)) => out.pass(Subject::new("name", &zone.zone)),
                 Some((answer, Meaning::KeptOut)) => {

@@ -4,6 +4,7 @@ mod apply_partial;
 mod controller_no_vtep;
 mod controller_off_plan;
 mod controller_peer_strange;
+mod delete_blocked;
 mod exit_outside_zone;
 mod exit_primary_outside;
 mod frr_apply_erases;
@@ -12,15 +13,21 @@ mod frr_unsaved;
 mod gateway_off_plan;
 mod list_filtered;
 mod local_routing_on;
+mod made_with_defaults;
+mod mtu_nonsense;
 mod node_lags;
 mod node_stranger;
 mod plan;
+mod registry;
 mod routing_packages_missing;
 mod rt_import_foreign;
 mod rt_import_idle;
+mod sdn_id_invalid;
 mod sdn_no_effect;
 mod sdn_pending;
 mod snat_without_gateway;
+mod subnet_input;
+mod subnet_not_applied;
 mod subnet_not_unique;
 mod subnet_off_plan;
 mod subnet_on_site_net;
@@ -47,6 +54,8 @@ pub(super) static RULES: &[&Rule] = &[
     &routing_packages_missing::RULE,
     &apply_partial::RULE,
     &node_lags::RULE,
+    &mtu_nonsense::RULE,
+    &subnet_not_applied::RULE,
     &sdn_pending::RULE,
     &sdn_no_effect::RULE,
     &vnet_missing::RULE,
@@ -80,4 +89,12 @@ pub(super) static RULES: &[&Rule] = &[
     &frr_default_unkept::RULE,
     &frr_apply_erases::RULE,
     &frr_unsaved::RULE,
+    &registry::MISSING,
+    &registry::DIFFERS,
+    &registry::ONLY,
+    &registry::EGRESS,
+    &sdn_id_invalid::RULE,
+    &subnet_input::RULE,
+    &delete_blocked::RULE,
+    &made_with_defaults::RULE,
 ];

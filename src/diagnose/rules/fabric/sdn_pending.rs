@@ -104,6 +104,10 @@ fn finding(facts: &Facts, waits: &[&Sourced<Pending>], out: &Out<'_>) -> Finding
     if who.is_empty() {
         return finding.next("look-at-dry-run", 0, "look at the dry run of each node before an apply");
     }
+    // What waits and cannot be right is taken out first.
+    if super::mtu_nonsense::waiting(facts).next().is_some() {
+        return finding;
+    }
     finding.next(
         "apply-all-named",
         3,

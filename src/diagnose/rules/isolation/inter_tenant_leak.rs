@@ -18,7 +18,7 @@ pub static RULE: Rule = Rule {
            direction alone no connection works, but packets cross.",
     reads: "routes of VRFs, lookups from one tenant to another, subnets of all zones",
     unlike: &[("tenants-share-vrf", "both are in one zone"), ("tenant-isolated", "the null route is there")],
-    explains: &[],
+    explains: &["packet-leak"],
     judge,
 };
 

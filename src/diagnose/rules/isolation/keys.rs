@@ -54,6 +54,8 @@ impl KeyWay {
 pub struct KeyOnZone {
     /// Whose key.
     pub from: String,
+    /// Its name.
+    pub key: String,
     /// Whose zone.
     pub to: String,
     /// The zone.
@@ -73,9 +75,10 @@ pub fn on_zones(facts: &Facts) -> Vec<KeyOnZone> {
     for key in &tried.keys {
         let others = tried.zones.iter().filter(|zone| zone.tenant != key.tenant);
         for zone in others.filter(|zone| tried.concerns(&key.tenant, &zone.tenant)) {
-            let attempt = tried.attempt(Some(&key.tenant), &zone.zone);
+            let attempt = tried.attempt(Some(key), &zone.zone);
             all.push(KeyOnZone {
                 from: key.tenant.clone(),
+                key: key.name.clone(),
                 to: zone.tenant.clone(),
                 zone: zone.zone.clone(),
                 answer: attempt.and_then(|a| a.answer.as_ref()).map(Answer::words),
@@ -96,9 +99,12 @@ pub fn between(facts: &Facts, from: &str, to: &str) -> KeyWay {
     if !tried.concerns(from, to) {
         return KeyWay::NotRun(format!("asked for {} alone", tried.of.as_deref().unwrap_or_default()));
     }
-    let Some(key) = tried.key(from) else { return KeyWay::NotRun(format!("the key of {from} was not tried")) };
+    if tried.keys_of(from).next().is_none() {
+        return KeyWay::NotRun(format!("the key of {from} was not tried"));
+    }
     let zones = tried.zones.iter().filter(|zone| zone.tenant == to);
-    let worst = zones.map(|zone| judged(facts, tried, key, zone)).min_by_key(KeyWay::rank);
+    let each = zones.flat_map(|zone| tried.keys_of(from).map(move |key| judged(facts, tried, key, zone)));
+    let worst = each.min_by_key(KeyWay::rank);
     worst.unwrap_or_else(|| KeyWay::NotRun(format!("no zone of {to} is known")))
 }
 
@@ -113,7 +119,7 @@ fn judged(facts: &Facts, tried: &Tried, key: &Key, zone: &Zone) -> KeyWay {
     if facts.powerdns.setting("lua-dnsupdate-policy-script").is_some_and(|script| !script.is_empty()) {
         return KeyWay::NotProven("a policy script of PowerDNS decides, after what was tried here".to_owned());
     }
-    let Some(attempt) = tried.attempt(Some(&key.tenant), &zone.zone) else {
+    let Some(attempt) = tried.attempt(Some(key), &zone.zone) else {
         return KeyWay::NotRun("the server had stopped answering".to_owned());
     };
     let Some(answer) = &attempt.answer else {
@@ -130,8 +136,7 @@ fn judged(facts: &Facts, tried: &Tried, key: &Key, zone: &Zone) -> KeyWay {
 
 /// A refusal proves the list of keys only where the zone's own key is let in from the same address, and nothing moved.
 fn kept_out(tried: &Tried, zone: &Zone) -> KeyWay {
-    let own = tried.attempt(Some(&zone.tenant), &zone.zone).and_then(|attempt| attempt.answer.as_ref());
-    match own.map(|answer| answer.meaning(true)) {
+    match tried.of_own(zone) {
         Some(Meaning::LetIn) => {}
         Some(Meaning::KeptOut) => {
             return KeyWay::NotProven(format!("{} refuses its own key from here too", zone.zone));

@@ -4,6 +4,8 @@ mod hairpin_leak;
 mod inter_tenant_leak;
 pub mod keys;
 pub mod matrix;
+mod packet_leak;
+pub mod packets;
 mod pasted_contradiction;
 mod pasted_leak;
 mod pasted_path;
@@ -18,6 +20,7 @@ pub(super) static RULES: &[&Rule] = &[
     &tenants_share_vrf::RULE,
     &inter_tenant_leak::RULE,
     &hairpin_leak::RULE,
+    &packet_leak::RULE,
     &pasted_leak::RULE,
     &pasted_contradiction::RULE,
     &pasted_path::GATEWAY,

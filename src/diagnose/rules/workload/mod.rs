@@ -4,6 +4,7 @@ mod agent_option_off;
 mod agent_process_lost;
 mod agent_silent;
 mod answer_lost;
+mod checkins;
 mod config_moved;
 mod flag_form;
 mod no_way_in;
@@ -49,6 +50,17 @@ pub(super) static RULES: &[&Rule] = &[
     &seed_pending::RULE,
     &task_runs_on::RULE,
     &task_warned::RULE,
+    &checkins::REPLAY,
+    &checkins::FOREIGN,
+    &checkins::FAILED,
+    &checkins::EXPIRED,
+    &checkins::OTHER,
+    &checkins::LATE,
+    &checkins::STUCK,
+    &checkins::BEHIND,
+    &checkins::ALONE,
+    &checkins::COLD,
+    &checkins::SILENT,
 ];
 
 /// A guest in words: its name and its number, as far as they were read.

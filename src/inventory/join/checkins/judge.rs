@@ -8,8 +8,28 @@ use jiff::{SignedDuration, Timestamp};
 use crate::backends::bootstrap::{Record, Refusal, Report, TokenState};
 use crate::inventory::{CheckInState, Workload};
 
+/// What is known of a machine, wherever it was read.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Vm<'a> {
+    /// Its number.
+    pub(crate) vmid: u32,
+    /// Its SMBIOS UUID; `None` = not read, or it has none.
+    pub(crate) uuid: Option<&'a str>,
+    /// `running`, `stopped`.
+    pub(crate) status: &'a str,
+    /// When its process started.
+    pub(crate) started_at: Option<Timestamp>,
+}
+
+impl<'a> From<&'a Workload> for Vm<'a> {
+    fn from(w: &'a Workload) -> Self {
+        let uuid = w.uuid.as_ref().ok().and_then(|uuid| uuid.as_deref());
+        Self { vmid: w.vmid, uuid, status: &w.status, started_at: w.started_at }
+    }
+}
+
 /// How long a running machine may keep silent before somebody should look.
-pub(super) const PATIENCE: SignedDuration = SignedDuration::from_mins(10);
+pub(crate) const PATIENCE: SignedDuration = SignedDuration::from_mins(10);
 /// Time between two reports where the source does not say (domain.md §7.5: hourly).
 const INTERVAL: SignedDuration = SignedDuration::from_hours(1);
 /// Reports that may be missed before a workload counts as silent.
@@ -18,7 +38,7 @@ const MISSED: i32 = 3;
 const MINUTE: SignedDuration = SignedDuration::from_mins(1);
 
 /// States in the order of precedence.
-pub(super) const ORDER: [CheckInState; 9] = [
+pub(crate) const ORDER: [CheckInState; 9] = [
     CheckInState::ReplayRefused,
     CheckInState::Foreign,
     CheckInState::Failed,
@@ -32,44 +52,44 @@ pub(super) const ORDER: [CheckInState; 9] = [
 
 /// The machine of a workload as Proxmox has it.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Machine<'a> {
+pub(crate) struct Machine<'a> {
     /// Its row; `None` = there is none, or none is known.
-    pub(super) vm: Option<&'a Workload>,
+    pub(crate) vm: Option<Vm<'a>>,
     /// Whether the list of machines is of now, so that what it says of one holds.
-    pub(super) fresh: bool,
+    pub(crate) fresh: bool,
     /// Whether it is whole as well, so that what is not in it is not there.
-    pub(super) whole: bool,
+    pub(crate) whole: bool,
     /// When Proxmox was read, by our clock.
-    pub(super) read_at: Option<Timestamp>,
+    pub(crate) read_at: Option<Timestamp>,
 }
 
 impl<'a> Machine<'a> {
     /// Its SMBIOS UUID; `None` = not read, or there is no machine or no UUID.
-    pub(super) fn uuid(&self) -> Option<&'a str> {
-        self.vm.filter(|_| self.fresh)?.uuid.as_ref().ok()?.as_deref()
+    pub(crate) fn uuid(&self) -> Option<&'a str> {
+        self.vm.filter(|_| self.fresh)?.uuid
     }
 
     /// How long it has been running; `None` = it does not run, or that is not known.
     fn up(&self) -> Option<SignedDuration> {
-        let vm = self.vm.filter(|vm| self.fresh && &*vm.status == "running")?;
+        let vm = self.vm.filter(|vm| self.fresh && vm.status == "running")?;
         Some(self.read_at?.duration_since(vm.started_at?))
     }
 }
 
 /// What holds of one record at a moment of its source's clock.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Case<'a> {
+pub(crate) struct Case<'a> {
     /// The record.
-    pub(super) record: &'a Record,
+    pub(crate) record: &'a Record,
     /// The machine.
-    pub(super) machine: Machine<'a>,
+    pub(crate) machine: Machine<'a>,
     /// The moment.
-    pub(super) at: Timestamp,
+    pub(crate) at: Timestamp,
 }
 
 /// What is to be said beside a state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Flag {
+pub(crate) enum Flag {
     /// The machine runs and nothing was heard for ten minutes.
     Late,
     /// Nothing was heard for ten minutes after the exchange.
@@ -95,7 +115,7 @@ pub(super) enum Flag {
 }
 
 /// Whether two UUIDs are one; letters may be of either case.
-pub(super) fn same(a: &str, b: &str) -> bool {
+pub(crate) fn same(a: &str, b: &str) -> bool {
     a.eq_ignore_ascii_case(b)
 }
 
@@ -116,7 +136,7 @@ fn is_applied(report: &Report) -> bool {
 
 impl<'a> Case<'a> {
     /// Whether `state` holds.
-    pub(super) fn holds(&self, state: CheckInState) -> bool {
+    pub(crate) fn holds(&self, state: CheckInState) -> bool {
         match state {
             CheckInState::ReplayRefused => self.replay().is_some(),
             CheckInState::Foreign => self.foreign().is_some(),
@@ -131,12 +151,12 @@ impl<'a> Case<'a> {
     }
 
     /// The state that is shown.
-    pub(super) fn state(&self) -> CheckInState {
+    pub(crate) fn state(&self) -> CheckInState {
         ORDER.into_iter().find(|state| self.holds(*state)).unwrap_or(CheckInState::None)
     }
 
     /// The first refusal of a second holder since the last exchange that nobody acknowledged.
-    pub(super) fn replay(&self) -> Option<&'a Refusal> {
+    pub(crate) fn replay(&self) -> Option<&'a Refusal> {
         self.standing().find(|r| is_replay(r))
     }
 
@@ -148,7 +168,7 @@ impl<'a> Case<'a> {
     }
 
     /// When another machine last spoke for this workload. Not judged where the machine's UUID is not known.
-    pub(super) fn foreign(&self) -> Option<Timestamp> {
+    pub(crate) fn foreign(&self) -> Option<Timestamp> {
         let since = self.record.token.as_ref().map(|t| t.issued_at);
         let recent = |at: Timestamp| since.is_none_or(|s| at >= s);
         let refused = self.standing().filter(|r| is_identity(r)).map(|r| r.at).max();
@@ -177,17 +197,17 @@ impl<'a> Case<'a> {
     }
 
     /// The last report of this machine.
-    pub(super) fn last_own(&self) -> Option<&'a Report> {
+    pub(crate) fn last_own(&self) -> Option<&'a Report> {
         self.last_report(|r| self.is_own(r))
     }
 
     /// The last report of this machine, where it is an error.
-    pub(super) fn failed(&self) -> Option<&'a Report> {
+    pub(crate) fn failed(&self) -> Option<&'a Report> {
         self.last_own().filter(|r| !r.ok)
     }
 
     /// The last report after which a configuration ran, since the last exchange.
-    pub(super) fn applied(&self) -> Option<&'a Report> {
+    pub(crate) fn applied(&self) -> Option<&'a Report> {
         let since = self.record.token.as_ref().and_then(|t| t.redeemed_at);
         self.last_report(|r| self.is_own(r) && is_applied(r) && since.is_none_or(|at| r.at >= at))
     }
@@ -251,7 +271,7 @@ impl<'a> Case<'a> {
     }
 
     /// What is to be said beside `state`, the most pressing first.
-    pub(super) fn flag(&self, state: CheckInState) -> Option<Flag> {
+    pub(crate) fn flag(&self, state: CheckInState) -> Option<Flag> {
         let token = self.record.token.as_ref();
         if self.machine.vm.is_none() && self.machine.whole && state != CheckInState::None {
             return Some(Flag::NoMachine);
@@ -277,7 +297,7 @@ impl<'a> Case<'a> {
 
     fn waiting(&self) -> Option<Flag> {
         let issued = self.at.duration_since(self.record.token.as_ref()?.issued_at);
-        let stopped = self.machine.vm.is_some_and(|vm| self.machine.fresh && &*vm.status == "stopped");
+        let stopped = self.machine.vm.is_some_and(|vm| self.machine.fresh && vm.status == "stopped");
         match self.machine.up() {
             Some(up) if up > issued + MINUTE => Some(Flag::ColdStart),
             Some(up) if up >= PATIENCE && issued >= PATIENCE => Some(Flag::Late),

@@ -172,7 +172,11 @@ fn the_order_is_that_of_the_states() {
 }
 
 fn case<'a>(record: &'a Record, vm: Option<&'a Workload>) -> Case<'a> {
-    Case { record, machine: Machine { vm, fresh: true, whole: true, read_at: Some(now()) }, at: now() }
+    Case {
+        record,
+        machine: Machine { vm: vm.map(Into::into), fresh: true, whole: true, read_at: Some(now()) },
+        at: now(),
+    }
 }
 
 /// Lets `eds/jobs` have started so many seconds ago.

@@ -10,7 +10,7 @@ use crate::backends::bootstrap::{Token, TokenState};
 use crate::inventory::{CheckInState, Class};
 
 /// Class of a state with its flag.
-pub(super) fn class(state: CheckInState, flag: Option<Flag>) -> Class {
+pub(crate) fn class(state: CheckInState, flag: Option<Flag>) -> Class {
     let own = match state {
         CheckInState::ReplayRefused | CheckInState::Failed => Class::Fault,
         CheckInState::Foreign | CheckInState::Expired | CheckInState::Behind => Class::Warning,
@@ -29,7 +29,7 @@ pub(super) fn class(state: CheckInState, flag: Option<Flag>) -> Class {
 }
 
 /// The state in words.
-pub(super) fn word(case: &Case<'_>, state: CheckInState, flag: Option<Flag>) -> Arc<str> {
+pub(crate) fn word(case: &Case<'_>, state: CheckInState, flag: Option<Flag>) -> Arc<str> {
     let plain = match state {
         CheckInState::ReplayRefused => "replay refused".to_owned(),
         CheckInState::Foreign => "foreign".to_owned(),
@@ -58,7 +58,7 @@ pub(super) fn word(case: &Case<'_>, state: CheckInState, flag: Option<Flag>) -> 
 }
 
 /// What to do next; empty where nothing is to be done.
-pub(super) fn next(case: &Case<'_>, state: CheckInState, flag: Option<Flag>) -> Arc<str> {
+pub(crate) fn next(case: &Case<'_>, state: CheckInState, flag: Option<Flag>) -> Arc<str> {
     match (state, flag) {
         (CheckInState::ReplayRefused, _) => "revoke, or replace".into(),
         (CheckInState::Foreign, _) => "find the other machine".into(),
@@ -77,13 +77,13 @@ pub(super) fn next(case: &Case<'_>, state: CheckInState, flag: Option<Flag>) -> 
 }
 
 /// An error in the agent's words: its detail, else its code, else that none was given.
-pub(super) fn said(report: &crate::backends::bootstrap::Report) -> Arc<str> {
+pub(crate) fn said(report: &crate::backends::bootstrap::Report) -> Arc<str> {
     let words = [&report.detail, &report.code].into_iter().find(|t| !t.is_empty());
     words.map_or_else(|| "no reason given".into(), |t| Arc::from(t.as_str()))
 }
 
 /// The token in words, e.g. `7m left`.
-pub(super) fn token(token: &Token, at: Timestamp) -> Arc<str> {
+pub(crate) fn token(token: &Token, at: Timestamp) -> Arc<str> {
     match (token.state, token.redeemed_at, token.expires_at) {
         (TokenState::Revoked, _, _) => "revoked".into(),
         (_, Some(redeemed), _) => format!("redeemed {}", when(redeemed, at)).into(),

@@ -5,7 +5,7 @@ use std::net::Ipv4Addr;
 
 use ipnet::Ipv4Net;
 
-use super::super::keys;
+use super::super::{keys, packets};
 use super::ends::{self, Goal, NOT_TO_TENANTS, SERVED, Sender, SenderKind, Target};
 use super::pairs::{Way, way};
 use super::perimeter::{Passes, Perimeter, Question};
@@ -124,6 +124,7 @@ fn cell(config: Config, sentence: impl Into<String>, facts: Vec<String>) -> Cell
         sentence: clean(sentence.into()),
         facts: facts.into_iter().map(clean).collect(),
         keys: None,
+        packets: None,
         traffic: Traffic::NotRun,
     }
 }
@@ -150,7 +151,8 @@ impl Ground<'_> {
         match (sender.kind, target.goal) {
             (SenderKind::Tenant, Goal::Tenant) if sender.name == target.name => None,
             (SenderKind::Tenant, Goal::Tenant) => {
-                Some(with_keys(self.pair(&sender.name, target), facts, sender, target))
+                let cell = with_keys(self.pair(&sender.name, target), facts, sender, target);
+                Some(with_packets(cell, facts, sender, target))
             }
             (SenderKind::Tenant, Goal::Hairpin) => Some(self.hairpin(&sender.name, target)),
             (SenderKind::Tenant, Goal::Segment) => Some(self.segment(&sender.name, target)),
@@ -386,6 +388,15 @@ fn with_keys(mut cell: Cell, facts: &Facts, sender: &Sender, target: &Target) ->
         let told = format!("update key of {} on the zones of {}: {}", sender.name, target.name, way.words());
         cell.facts.push(crate::text::clean(&told).into_owned());
         cell.keys = Some(way);
+    }
+    cell
+}
+
+/// With what packets came to, where some were sent.
+fn with_packets(mut cell: Cell, facts: &Facts, sender: &Sender, target: &Target) -> Cell {
+    cell.packets = packets::between(facts, &sender.name, &target.name);
+    if let Some(came) = &cell.packets {
+        cell.facts.push(format!("packets from vrf_{}: {}", sender.name, came.words()));
     }
     cell
 }

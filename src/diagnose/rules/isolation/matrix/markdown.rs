@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::super::packets::{MISSES, Packets};
 use super::{Config, Matrix, Traffic};
 use crate::diagnose::pasted::Came;
 
@@ -37,6 +38,14 @@ fn second(traffic: &Traffic) -> &'static str {
         Traffic::Blocked => "✓",
         Traffic::Open { .. } => "✗",
         Traffic::Unclear { .. } | Traffic::Contradictory { .. } => "?",
+    }
+}
+
+const fn third(packets: &Packets) -> &'static str {
+    match packets {
+        Packets::Isolated(_) => "✓",
+        Packets::Answered(_) => "✗",
+        Packets::NotProven(_) => "?",
     }
 }
 
@@ -77,10 +86,13 @@ pub fn markdown(matrix: &Matrix, about: &About) -> String {
     out.push_str(
         "\nFirst mark, routes and rules: ✓ blocked, ! one of two barriers gone, ✗ open, ? unknown. Second mark, traffic from a \
          workload, as pasted by a person: ✓ every leg timed out, ✗ something answered, … some legs run, ? decides nothing, ◇ \
-         not run here. A refused connection counts as an answer. No cell is proven by configuration alone.\n\n",
+         not run here. A refused connection counts as an answer. Third mark, where there is one, packets that an exit node sent \
+         from the tenant's VRF: ✓ none got there and the probe works, ✗ something answered, ? not proven. No cell is proven by \
+         configuration alone.\n\n",
     );
     table(&mut out, matrix);
     sentences(&mut out, matrix);
+    packets(&mut out, matrix);
     keys(&mut out, matrix);
     pasted(&mut out, matrix);
     not_run(&mut out, matrix);
@@ -104,7 +116,10 @@ fn table(out: &mut String, matrix: &Matrix) {
         let _ = write!(out, "| {} |", escaped(&sender.name));
         for column in &shown {
             match matrix.cell(row, *column) {
-                Some(cell) => drop(write!(out, " {} {} |", mark(cell.config), second(&cell.traffic))),
+                Some(cell) => {
+                    let third = cell.packets.iter().map(|came| format!(" {}", third(came))).collect::<String>();
+                    let _ = write!(out, " {} {}{third} |", mark(cell.config), second(&cell.traffic));
+                }
                 None => out.push_str(" – |"),
             }
         }
@@ -129,6 +144,38 @@ fn sentences(out: &mut String, matrix: &Matrix) {
         }
     }
     if let Some(more) = told.len().checked_sub(MOST).filter(|more| *more > 0) {
+        let _ = writeln!(out, "- and {more} more");
+    }
+}
+
+/// What packets came to that exit nodes sent, pair by pair: what is proven as a count, everything else in words.
+fn packets(out: &mut String, matrix: &Matrix) {
+    let sent: Vec<_> = matrix.iter().filter_map(|(r, c, cell)| Some((r, c, cell.packets.as_ref()?))).collect();
+    if sent.is_empty() {
+        if matrix.pairs() > 0 {
+            out.push_str("\nPackets from the tenants' VRFs to other tenants: none were sent\n");
+        }
+        return;
+    }
+    let isolated = sent.iter().filter(|(.., came)| matches!(came, Packets::Isolated(_))).count();
+    let _ = writeln!(
+        out,
+        "\nPackets from the tenants' VRFs to other tenants: {isolated} of {} pairs isolated by packets ({MISSES})",
+        sent.len()
+    );
+    let mut told = sent.iter().filter(|(.., came)| !matches!(came, Packets::Isolated(_)));
+    for (n, (row, column, came)) in told.by_ref().take(MOST).enumerate() {
+        let gap = if n == 0 { "\n" } else { "" };
+        let _ = writeln!(
+            out,
+            "{gap}- {} {}: {}",
+            third(came),
+            escaped(&matrix.name(*row, *column)),
+            escaped(&came.words())
+        );
+    }
+    let more = told.count();
+    if more > 0 {
         let _ = writeln!(out, "- and {more} more");
     }
 }

@@ -1,5 +1,6 @@
 //! Isolation as a table: every ordered pair of tenants, and tenants towards what they must not reach. Each cell says
-//! what routes and rules come to, and what traffic showed that somebody ran elsewhere and pasted.
+//! what routes and rules come to, what packets of an exit node did, and what traffic showed that somebody ran elsewhere
+//! and pasted.
 
 mod build;
 mod ends;
@@ -21,6 +22,7 @@ pub use pairs::{Pair, Way, pairs};
 pub use traffic::{Result, Shown, Traffic};
 
 use super::keys::KeyWay;
+use super::packets::Packets;
 use crate::diagnose::facts::Facts;
 use crate::diagnose::pasted::Leg;
 
@@ -62,6 +64,8 @@ pub struct Cell {
     pub facts: Vec<String>,
     /// What the sender's update key came to on the other's zones; `None` = it was not tried, or the other has none.
     pub keys: Option<KeyWay>,
+    /// What packets came to that exit nodes sent from the sender's VRF; `None` = none were sent, or there is no other tenant.
+    pub packets: Option<Packets>,
     /// What pasted results showed.
     pub traffic: Traffic,
 }
@@ -178,9 +182,11 @@ impl Matrix {
         let rank = |cell: &Cell| match (cell.config, &cell.traffic) {
             (Config::Open, _) => 0,
             (_, Traffic::Open { .. }) => 1,
+            _ if matches!(cell.packets, Some(Packets::Answered(_))) => 1,
             (Config::Weak, _) => 2,
             (_, Traffic::Contradictory { .. }) => 3,
             (Config::Unknown, _) => 4,
+            _ if matches!(cell.packets, Some(Packets::NotProven(_))) => 4,
             _ => 5,
         };
         let worst = self.iter().min_by_key(|(.., cell)| rank(cell)).filter(|(.., cell)| rank(cell) < 5);

@@ -80,7 +80,7 @@ proptest! {
     fn precedence_is_total(record in any_record(), there in any::<bool>(), fresh in any::<bool>(), whole in any::<bool>()) {
         let inv = healthy();
         let vm = inv.workloads.iter().find(|w| w.vmid == 2081).filter(|_| there);
-        let machine = Machine { vm, fresh, whole: whole && fresh, read_at: Some(now()) };
+        let machine = Machine { vm: vm.map(Into::into), fresh, whole: whole && fresh, read_at: Some(now()) };
         let case = Case { record: &record, machine, at: now() };
         let state = case.state();
         prop_assert!(case.holds(state));

@@ -1,0 +1,36 @@
+//! What rules about answers to writes of PowerDNS share.
+
+use crate::backends::powerdns::{Name, Refusal};
+use crate::diagnose::evidence::Api;
+use crate::diagnose::facts::calls::{Call, Failure};
+use crate::diagnose::facts::powerdns::Head;
+use crate::diagnose::facts::{Facts, Sourced};
+
+/// Writes that were refused in words that are known.
+pub fn refused(facts: &Facts) -> impl Iterator<Item = (&Call, Refusal)> {
+    facts.calls.of(Api::PowerDns).filter(|call| call.writes()).filter_map(|call| match &call.failure {
+        Some(Failure::Status { text, .. }) => Some((call, Refusal::of(text)?)),
+        _ => None,
+    })
+}
+
+/// Requests to make a zone that ended with this status.
+pub fn makes_zone(facts: &Facts, wanted: u16) -> impl Iterator<Item = &Call> {
+    let of = move |call: &&Call| call.http.method == "POST" && call.http.ended.status == wanted;
+    facts.calls.of(Api::PowerDns).filter(|call| call.http.asks(Api::PowerDns, "servers/*/zones")).filter(of)
+}
+
+/// Values of `kind` that a zone was read to hold under `name`, with the reading; `None` = its RRsets there were not read.
+pub fn held<'f>(facts: &'f Facts, name: &Name, kind: &str) -> Option<(&'f Sourced<Head>, Vec<&'f str>)> {
+    let heads = facts.powerdns.zones.iter().rev().filter(|head| within(name, &head.name));
+    let asked = heads.filter(|head| head.rrsets.is_some()).max_by_key(|head| head.name.as_str().len())?;
+    let sets = asked.rrsets.iter().flatten().filter(|(owner, own, _)| owner == name && own == kind);
+    Some((asked, sets.flat_map(|(.., values)| values.iter().map(String::as_str)).collect()))
+}
+
+/// Whether `name` is `zone` or below it.
+pub fn within(name: &Name, zone: &Name) -> bool {
+    let plain = |name: &Name| name.as_str().trim_end_matches('.').to_ascii_lowercase();
+    let (name, zone) = (plain(name), plain(zone));
+    name == zone || name.strip_suffix(zone.as_str()).is_some_and(|head| head.ends_with('.'))
+}
