@@ -5,7 +5,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::fields::{Difference, Fields, Seen, Wanted};
+use super::fields::{Difference, Fields, PASSING, Seen, Wanted};
 use super::journal::{Notes, begun};
 use super::object::{Danger, Object, Place, Undo};
 use super::trouble::{Trouble, TroubleKind};
@@ -108,7 +108,7 @@ pub fn moved(then: &Seen, now: &Seen) -> Option<String> {
         (Seen::Present(then), Seen::Present(now)) => {
             let value = |fields: &Fields, name: &String| fields.get(name).cloned().unwrap_or_default();
             let mut names = then.keys().chain(now.keys());
-            let name = names.find(|name| then.get(*name) != now.get(*name))?;
+            let name = names.find(|name| !name.starts_with(PASSING) && then.get(*name) != now.get(*name))?;
             Some(format!("{name} was {:?} and is {:?}", value(then, name), value(now, name)))
         }
     }

@@ -175,6 +175,7 @@ async fn a_reload_is_not_done_while_the_server_behind_it_is_away() {
     let hasty = connected(&bench.world.site, 2).await;
     let (step, kind, text) = early(bench.runs.run(&hasty, forwards()).await);
     assert_eq!((step, kind), (2, TroubleKind::NotSeen), "{text}");
+    assert!(text.contains(&format!("{}: in force, not answered: the resolver ", zones[0])), "{text}");
     bench.server.start("");
     assert_eq!(bench.runs.resume(&bench.world).await, Ended::Done);
     assert_eq!(bench.soa(&zones[0]).await, FOUND);

@@ -9,7 +9,7 @@ use crate::backends::dns::{Query, Rcode, RecordType, ask};
 use crate::backends::opnsense::Client;
 use crate::backends::opnsense::model::{ForwardKind, ServiceState};
 use crate::backends::permit::Permit;
-use crate::provision::fields::{Change, Difference, Fields, Seen, Wanted};
+use crate::provision::fields::{Change, Difference, Fields, PASSING, Seen, Wanted};
 use crate::provision::object::{Danger, Doing, Ensure, Looking, Place, Undo};
 use crate::provision::plan::Step;
 use crate::provision::trouble::{Trouble, TroubleKind};
@@ -26,6 +26,8 @@ pub struct ResolverReload {
 const SAVED: &str = "saved";
 /// What waits of a forward that was taken out.
 const REMOVED: &str = "removed, still in force";
+/// What waits of a forward that leads nowhere.
+const UNANSWERED: &str = "in force, not answered";
 /// Before the domain of a forward of somebody else.
 const OTHER: &str = "of others: ";
 
@@ -110,12 +112,15 @@ impl Ensure for ResolverReload {
                 all.insert(SAVED.to_owned(), "not told of yet".to_owned());
             }
             for domain in &self.domains {
-                let waits = match state.waits(domain) {
-                    Some(waits) => Some(waits.to_owned()),
-                    None if state.saved.contains(domain) => self.unanswered(context, domain).await?,
-                    None => None,
-                };
-                all.extend(waits.map(|waits| (domain.clone(), waits)));
+                if let Some(waits) = state.waits(domain) {
+                    all.insert(domain.clone(), waits.to_owned());
+                } else if state.saved.contains(domain)
+                    && let Some(how) = self.unanswered(context, domain).await?
+                {
+                    // How it fails differs from one question to the next.
+                    all.insert(domain.clone(), UNANSWERED.to_owned());
+                    all.insert(format!("{PASSING}{domain}"), how);
+                }
             }
             // Also rows that somebody removed: they come out of force with it.
             let all_there = state.saved.union(&state.running);
@@ -129,8 +134,12 @@ impl Ensure for ResolverReload {
     /// Whatever waits, of this change or of its domains. What others saved is theirs, and goes along when it is done.
     fn difference(&self, seen: &Seen, _wanted: &Wanted) -> Difference {
         let Seen::Present(now) = seen else { return Difference::Nothing };
-        let own = now.iter().filter(|(field, _)| !field.starts_with(OTHER));
-        let changes: Vec<Change> = own.map(|(field, now)| Change::set(field, Some(now), "in force")).collect();
+        let own = now.iter().filter(|(field, _)| !field.starts_with(OTHER) && !field.starts_with(PASSING));
+        let told = |(field, waits): (&String, &String)| {
+            let how = now.get(&format!("{PASSING}{field}")).map(|how| format!("{waits}: the resolver {how}"));
+            Change::set(field, Some(&how.unwrap_or_else(|| waits.clone())), "in force")
+        };
+        let changes: Vec<Change> = own.map(told).collect();
         if changes.is_empty() { Difference::Nothing } else { Difference::Update(changes) }
     }
 
