@@ -171,5 +171,7 @@ async fn a_lock_that_is_taken_away_is_told_and_not_given_back() {
 
 #[path = "plans_lab/fresh.rs"]
 mod fresh;
+#[path = "plans_lab/program.rs"]
+mod program;
 #[path = "plans_lab/verbs.rs"]
 mod verbs;

@@ -28,7 +28,9 @@ pub enum State {
     },
     /// A source did not tell: it may or may not be.
     Unknown(Trouble),
-    /// It shows when it is tried.
+    /// It is still being read.
+    Waiting,
+    /// It shows when it is tried, or when the plan is made.
     Later,
 }
 
@@ -51,6 +53,13 @@ impl Check {
     }
 }
 
+const LETTERS: &str = "letters, digits, 3–8 long";
+const SERVED: &str = "not a name the site serves";
+
+fn check(id: &'static str, label: &str, state: State) -> Check {
+    Check { id, label: label.to_owned(), state }
+}
+
 /// The check of edits that others staged.
 const PENDING: &str = "pending";
 
@@ -65,10 +74,29 @@ fn told<T>(told: &Told<T>, judge: impl FnOnce(&T) -> State) -> State {
     }
 }
 
+/// The checks of a name while it is typed, with everything read but what is read for one tenant alone (`None`: still being read).
+/// A first workload may come with it.
+#[must_use]
+pub fn judge(site: &Site, survey: Option<&Survey>, name: &str, asked: Option<TenantIndex>) -> Vec<Check> {
+    match (name.parse::<TenantName>(), survey) {
+        (Err(e), _) => vec![check("letters", LETTERS, fail(e.to_string(), e.help()))],
+        (Ok(tenant), Some(survey)) => of_tenant(site, survey, &tenant, (asked, true)),
+        (Ok(tenant), None) => {
+            let short = tenant.advice_for_new();
+            let letters = short.map_or(State::Pass, |advice| fail(format!("{tenant} is short"), advice));
+            vec![
+                check("letters", LETTERS, letters),
+                check("served", SERVED, served(site, &tenant)),
+                check("sources", "free on every source", State::Waiting),
+            ]
+        }
+    }
+}
+
 /// The checks of a tenant by what was read for it. The index is the one asked for, or the lowest that is free; `machine`: it
 /// gets a first workload. What speaks against a new name does not against a tenant that has it.
 #[must_use]
-pub fn judge(
+pub fn of_tenant(
     site: &Site,
     survey: &Survey,
     tenant: &TenantName,
@@ -94,15 +122,14 @@ pub fn judge(
         Some(false) => fail("the cluster has no quorum", "bring nodes back: Proxmox refuses every change until then"),
         _ => State::Pass,
     });
-    let check = |id, label: &str, state| Check { id, label: label.to_owned(), state };
     vec![
-        check("letters", "letters, digits, 3–8 long", letters),
+        check("letters", LETTERS, letters),
         check("vnet-id", "VNet id is its own", vnet_id(site, survey, tenant)),
         check("sdn-name", "free in SDN, also pending", sdn_name(site, survey, tenant)),
         check(PENDING, "no one else's SDN edit is pending", pending(survey, tenant)),
         check("dns-name", "free in DNS, both zones", dns_name(site, survey, tenant)),
         check("index", &format!("index {shown} free on every source"), chosen),
-        check("served", "not a name the site serves", if known { State::Pass } else { served(site, tenant) }),
+        check("served", SERVED, if known { State::Pass } else { served(site, tenant) }),
         check("numbers", &numbers_label(site, index), numbers(site, survey, tenant, index)),
         check("overlap", "no network, rule or route overlaps", overlap(site, survey, index)),
         check("rights", "rights for every step", told(&survey.rights, |rights| lacks(site, tenant, rights, machine))),
@@ -264,9 +291,7 @@ fn unmarked(site: &Site, survey: &Survey, tenant: &TenantName, zone: &str) -> St
     let keys = match survey.near.as_ref().and_then(|near| near.forward.as_ref()) {
         Some(Ok(keys)) => keys,
         Some(Err(why)) => return State::Unknown(why.clone()),
-        None => {
-            return State::Unknown(Trouble::new(TroubleKind::Unknown, format!("whose zone {zone} is was not read")));
-        }
+        None => return State::Later,
     };
     let others: Vec<&str> = keys.iter().map(String::as_str).filter(|key| !owns_key(tenant.as_str(), key)).collect();
     if !others.is_empty() {
@@ -298,7 +323,7 @@ fn numbers_label(site: &Site, index: Option<TenantIndex>) -> String {
 
 /// The numbers of an index, also where what has them does not follow the scheme.
 fn numbers(site: &Site, survey: &Survey, tenant: &TenantName, index: Option<TenantIndex>) -> State {
-    let Some(index) = index else { return no_index() };
+    let Some(index) = index else { return State::Later };
     let plan = &site.numbering;
     let (vni, tags) = (plan.vrf_vni(index), plan.vnet_vni_base_of(index)..=plan.vnet_vni_last_of(index));
     let zones = told(&survey.zones, |zones| {
@@ -321,14 +346,10 @@ fn numbers(site: &Site, survey: &Survey, tenant: &TenantName, index: Option<Tena
     })
 }
 
-fn no_index() -> State {
-    State::Unknown(Trouble::new(TroubleKind::Unknown, "there is no index to look for"))
-}
-
 /// The subnet of an index, where another network is in it already. A route or a rule for the tenants' aggregate, or for more, is
 /// for all of them; a narrower one was made for somebody.
 fn overlap(site: &Site, survey: &Survey, index: Option<TenantIndex>) -> State {
-    let Some(index) = index else { return no_index() };
+    let Some(index) = index else { return State::Later };
     let (subnet, aggregate) = (site.numbering.subnet(index), site.numbering.overlay);
     let meets = |net: Ipv4Net| net.contains(&subnet) || subnet.contains(&net);
     let narrower = |net: Ipv4Net| meets(net) && net.prefix_len() > aggregate.prefix_len();
@@ -348,16 +369,16 @@ fn overlap(site: &Site, survey: &Survey, index: Option<TenantIndex>) -> State {
             fail(why, "take another index, or remove it if it is left over")
         })
     };
-    let Some(near) = &survey.near else {
-        return State::Unknown(Trouble::new(TroubleKind::Unknown, "which networks there are was not read"));
-    };
-    let subnets = told(&near.subnets, |all| placed(all, &meets));
-    let perimeter = near.perimeter.as_ref().map_or(State::Pass, |all| told(all, |all| placed(all, &narrower)));
+    let near = survey.near.as_ref();
+    let subnets = near.map_or(State::Later, |near| told(&near.subnets, |all| placed(all, &meets)));
+    let perimeter = near.and_then(|near| near.perimeter.as_ref());
+    let perimeter = perimeter.map_or(State::Pass, |all| told(all, |all| placed(all, &narrower)));
     let mut all = [routes, subnets, perimeter];
     all.sort_by_key(|state| match state {
         State::Fail { .. } => 0,
         State::Unknown(_) => 1,
-        State::Pass | State::Later => 2,
+        State::Waiting | State::Later => 2,
+        State::Pass => 3,
     });
     let [worst, ..] = all;
     worst

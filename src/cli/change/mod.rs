@@ -301,7 +301,7 @@ fn teller(steps: Steps) -> impl Fn(News) + Send + Sync {
         };
         let line = match news {
             News::Begun(_) | News::Applied(_) => return,
-            News::Replanned(_) => format!("      the plan is made anew: {}", steps.join(", ")),
+            News::Replanned(_) => format!("      the plan is made anew, with {} steps", steps.len()),
             News::Verified(number) => format!("{}: verified", of(number)),
             News::Satisfied(number) => format!("{}: nothing to do", of(number)),
             News::Line(number, line) => format!("{}: {line}", of(number)),

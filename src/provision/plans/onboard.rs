@@ -76,7 +76,7 @@ pub async fn anew(world: &Arc<World>, own: &OwnIndex) -> Result<Option<Plan>, Tr
 
 async fn made(world: &Arc<World>, survey: &Survey, asked: &Onboarding) -> Result<Plan, Trouble> {
     let (site, tenant) = (&world.site, &asked.tenant);
-    let checks = preflight::judge(site, survey, tenant, (asked.index, asked.first.is_some()));
+    let checks = preflight::of_tenant(site, survey, tenant, (asked.index, asked.first.is_some()));
     if let Some(trouble) = preflight::obstacle(&checks) {
         return Err(trouble);
     }
