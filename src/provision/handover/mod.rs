@@ -15,7 +15,7 @@ pub use file::{NewFileError, write_new};
 pub use keys::{Keys, Listing, UpdateKey, chosen, key_file, read, secret};
 
 use super::trouble::Trouble;
-use crate::backends::opnsense::model::Action;
+use crate::backends::opnsense::model::{Action, RuleKind};
 use crate::inventory::{Gap, GapKind, Inventory, Presence, RuleRow, SourceId, Tenant, Workload, ZoneRow};
 use crate::site::numbering::TenantIndex;
 
@@ -173,7 +173,7 @@ pub struct Sheet {
     pub names: Names,
     /// Workloads.
     pub workloads: Part<Vec<Machine>>,
-    /// Rules, in the order in which the first that matches decides. `None` = the site file names no perimeter.
+    /// Rules that people made, in the order in which the first that matches decides. `None` = the site file names no perimeter.
     pub perimeter: Option<Part<Vec<Rule>>>,
 }
 
@@ -318,7 +318,8 @@ fn perimeter(inv: &Inventory, tenant: &str) -> Part<Vec<Rule>> {
         return Part::Unknown { unknown: why(gap) };
     }
     let mut rules = Vec::new();
-    for row in inv.rules.iter().filter(|row| row.enabled) {
+    // The router's own rules are about itself, or block what nothing lets through.
+    for row in inv.rules.iter().filter(|row| row.enabled && row.kind != RuleKind::Automatic) {
         match &row.touches {
             Err(gap) => {
                 let unknown = format!("whether rule {} meets {tenant}'s traffic: {}", row.place, gap.why);

@@ -161,7 +161,7 @@ fn perimeter(line: &mut impl FnMut(&str), rules: Option<&Part<Vec<Rule>>>) {
         Some(Part::Unknown { unknown }) => line(&format!("unknown: {unknown}")),
         Some(Part::Known(rows)) if rows.is_empty() => line("No rule meets this tenant's traffic."),
         Some(Part::Known(rows)) => {
-            line("Rules that meet this tenant's traffic; the first that matches decides.");
+            line("Rules that meet this tenant's traffic, the router's own aside; the first that matches decides.");
             line("");
             for (n, row) in rows.iter().enumerate() {
                 let (from, to) = (&row.source, &row.destination);
