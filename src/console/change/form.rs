@@ -10,7 +10,7 @@ use super::{Order, Page, Wish, number, proposal, show};
 use crate::console::model::Model;
 use crate::console::msg::{Effect, Notice};
 use crate::console::widgets::format;
-use crate::inventory::{Class, Inventory};
+use crate::inventory::{Class, Inventory, Tenant};
 use crate::provision::preflight::{self, State};
 use crate::provision::survey::Survey;
 use crate::site::names::{TenantName, WorkloadName};
@@ -123,14 +123,22 @@ fn proposed(model: &Model) -> Option<TenantIndex> {
     }
 }
 
+/// The tenant of that name, where there is one.
+#[must_use]
+pub fn own(model: &Model) -> Option<&Tenant> {
+    let name = model.changes.form.as_ref()?.text("name");
+    model.picture()?.tenants.iter().find(|tenant| *tenant.name == *name)
+}
+
 /// What is proposed where a field is left empty, or what follows from it.
 #[must_use]
 pub fn hint(model: &Model, key: &str) -> Option<String> {
     let form = model.changes.form.as_ref()?;
     match key {
-        "index" if form.text("index").is_empty() => {
-            let free = proposed(model).map_or_else(|| "not known".to_owned(), |index| index.get().to_string());
-            Some(format!("lowest free: {free}"))
+        "index" => {
+            let index = proposed(model).map_or_else(|| "not known".to_owned(), |index| index.get().to_string());
+            let word = if own(model).is_some() { "its own" } else { "lowest free" };
+            Some(format!("{word}: {index}")).filter(|_| form.text("index") != index)
         }
         "workload" if form.text("workload").is_empty() => Some("none; a name such as app makes one".to_owned()),
         "workload" => workload(model),
@@ -251,7 +259,7 @@ pub fn checks(model: &Model) -> Vec<Check> {
         Some(inv) => {
             let all = preflight::judge(&inv.site, form.survey.as_deref(), typed, index);
             out.extend(all.into_iter().map(Check::from));
-            if let Some(there) = inv.tenants.iter().find(|tenant| *tenant.name == *typed) {
+            if let Some(there) = own(model) {
                 let why = format!("{typed} is tenant {} of this site: the plan makes only what it lacks.", there.index);
                 out.push(check("not a tenant yet", Class::Warning, Some(why)));
             }

@@ -206,6 +206,13 @@ fn an_onboarding_from_its_plan_to_its_end() {
         tell(&mut model, Told::Ended(moment(43), Ok(Ended::Done)));
         model.notice = None;
         check(&model, "run", "onboarded");
+        for (report, name) in
+            [(super::diagnose::passing(&[]), "onboarded-checked"), (super::diagnose::broken(), "onboarded-broken")]
+        {
+            let mut checked = super::diagnose::come(model.clone(), report);
+            checked.notice = None;
+            check(&checked, "run", name);
+        }
         key(&mut model, "up");
         check(&model, "run", "onboarded-steps");
     }

@@ -128,3 +128,20 @@ fn a_plan_that_cannot_be_read_is_no_harmless_file() {
     assert!(matches!(journal.read(id), Err(JournalError::Damaged { .. })));
     assert!(journal.unfinished().is_err(), "it is told, not left out");
 }
+
+#[test]
+fn who_has_a_change_is_looked_at_without_keeping_anybody_from_it() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let journal = Journal::in_state(dir.path());
+    let change = journal.begin(&who(), &plan(vec![Step::absent(thing("a"))]), now()).expect("begun");
+    let id = change.id;
+    assert!(journal.is_running(id).expect("told"));
+    assert!(matches!(journal.take_up(id), Err(JournalError::Running(_))));
+    drop(change);
+    // The copy that the notes of the change held is gone with it.
+    assert!(!journal.is_running(id).expect("told"));
+    assert!(!journal.is_running(id).expect("told"), "looking took nothing");
+    assert!(journal.take_up(id).is_ok());
+    let absent = "C-0099".parse().expect("a number");
+    assert!(journal.is_running(absent).is_err());
+}

@@ -3,7 +3,7 @@
 use ratatui::layout::Rect;
 
 use super::{folded, lines};
-use crate::console::change::form::{ASKED, Check, checks, hint};
+use crate::console::change::form::{ASKED, Check, checks, hint, own};
 use crate::console::model::{Model, Overlay};
 use crate::console::theme::Role;
 use crate::console::view::field;
@@ -98,6 +98,9 @@ pub fn sentence(model: &Model) -> Option<(Class, String)> {
         ("", ..) => (Class::Info, "type the tenant's name".to_owned()),
         (name, 0, 0) if waits > 0 => {
             (Class::Progress, format!("{name}: {} not told yet", format::plural(waits, "check")))
+        }
+        (name, 0, 0) if own(model).is_some() => {
+            (Class::Warning, format!("{name} is there: its plan makes only what it lacks"))
         }
         (name, 0, 0) => (Class::Fine, format!("{name} can go on to its plan")),
         (name, 0, n) => {
