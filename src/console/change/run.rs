@@ -82,6 +82,8 @@ pub struct Run {
     pub stopping: bool,
     /// How it ended.
     pub ended: Option<End>,
+    /// Number of the check of everything that its end began.
+    pub check: Option<u64>,
 }
 
 impl Run {
@@ -223,6 +225,7 @@ pub(super) fn start(model: &mut Model, id: u64, offer: Arc<Offer>) {
         given: Vec::new(),
         stopping: false,
         ended: None,
+        check: None,
     });
 }
 
@@ -284,6 +287,10 @@ pub(super) fn ended(model: &mut Model, id: u64, at: Timestamp, how: Result<Ended
     // What the run said of the whole is told leg by leg beside it. A check that somebody waits for is not given up for that.
     if let Some(tenant) = checked.filter(|_| !model.inquiry.as_ref().is_some_and(findings::Inquiry::is_open)) {
         effects.extend(findings::begin(model, Check::All, Some(tenant.as_str().into())));
+        let check = model.inquiry.as_ref().map(|inquiry| inquiry.id);
+        if let Some(run) = of(model, id) {
+            run.check = check;
+        }
     }
     effects
 }

@@ -209,7 +209,10 @@ fn an_onboarding_from_its_plan_to_its_end() {
         for (report, name) in
             [(super::diagnose::passing(&[]), "onboarded-checked"), (super::diagnose::broken(), "onboarded-broken")]
         {
-            let mut checked = super::diagnose::come(model.clone(), report);
+            let mut checked = super::diagnose::come(model.clone(), report.clone());
+            let found = checked.inquiry.as_mut().and_then(|inquiry| inquiry.found.as_mut()).expect("a check");
+            // Whosever it is about.
+            found.diagnosis = Arc::new(crate::diagnose::Diagnosis { report, ..(*found.diagnosis).clone() });
             checked.notice = None;
             check(&checked, "run", name);
         }

@@ -30,7 +30,11 @@ const LAYERS: [(Layer, &str); 8] = [
 /// The check of everything that was asked for since the run ended.
 pub fn inquiry<'m>(model: &'m Model, run: &Run) -> Option<&'m Inquiry> {
     let since = run.ended.as_ref().map_or(run.began, |end| end.at);
-    model.inquiry.as_ref().filter(|inquiry| inquiry.check == Check::All && inquiry.asked >= since)
+    let whose = run.offer.preview.plan.subject.tenant.as_deref();
+    model.inquiry.as_ref().filter(|inquiry| {
+        let after = inquiry.asked >= since || run.check.is_some_and(|first| inquiry.id >= first);
+        inquiry.check == Check::All && inquiry.tenant.as_deref() == whose && after
+    })
 }
 
 /// Draws what there is now, the check, and what is left to do, below what was said of the run.
@@ -126,7 +130,7 @@ fn layers(canvas: &Canvas<'_>, inquiry: &Inquiry) -> Vec<Vec<Bit>> {
         let (class, text) = match (found.first(), open.first()) {
             (Some(first), _) => {
                 let more = if found.len() > 1 { format!(" (and {} more)", found.len() - 1) } else { String::new() };
-                (findings::severity(first.severity), format!("{}{more}", first.title))
+                (findings::severity(first.severity), format!("{}{more}", first.title.trim_end_matches('.')))
             }
             (None, Some(first)) => {
                 let more = if open.len() > 1 { format!(" and {} more", open.len() - 1) } else { String::new() };
@@ -136,6 +140,10 @@ fn layers(canvas: &Canvas<'_>, inquiry: &Inquiry) -> Vec<Vec<Bit>> {
             (None, None) => continue,
         };
         out.push(vec![canvas.glyph(class), Bit::text(format!(" {word:<11} {text}"))]);
+    }
+    let nowhere = |ids: &[&str]| !ids.iter().any(|id| of(id).is_some());
+    for unknown in report.unknown.iter().filter(|unknown| nowhere(&unknown.ids)) {
+        out.push(vec![canvas.glyph(Class::Unknown), Bit::text(format!(" {} not known", unknown.missing))]);
     }
     let not_run: Vec<&str> =
         inquiry.legs().iter().filter(|row| row.state == State::NotRun).map(|row| row.leg.name).collect();
