@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
-use super::change::{Order, Shelf, Told};
+use super::change::{Order, Shelf, Told, Whispered};
 use crate::diagnose::Diagnosis;
 use crate::diagnose::collect::Check;
 use crate::diagnose::evidence::{Evidence, Item};
@@ -127,6 +127,8 @@ pub enum Effect {
     Demand(Demand),
     /// Copy to the operator's clipboard (OSC 52).
     Copy(String),
+    /// The same with a secret: nothing of it is kept.
+    CopySecret(Whispered),
     /// Show text in `$EDITOR`/`$PAGER`; suffix for syntax (`yaml`, `json`).
     Edit {
         /// Text.

@@ -39,10 +39,7 @@ pub fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
             take_inventory(model, inv);
             Vec::new()
         }
-        Msg::Now(now) => {
-            take_time(model, now);
-            Vec::new()
-        }
+        Msg::Now(now) => take_time(model, now),
         Msg::Drawn(hits) => {
             model.hits = hits;
             return demand::drawn(model);
@@ -122,7 +119,7 @@ fn give_way(model: &mut Model, before: Option<&Inventory>) {
 }
 
 /// Time never runs backwards; a wake-up that was asked for and has come is asked for anew.
-fn take_time(model: &mut Model, now: jiff::Timestamp) {
+fn take_time(model: &mut Model, now: jiff::Timestamp) -> Vec<Effect> {
     model.now = model.now.max(now);
     if model.kept.wake.is_some_and(|at| at <= model.now) {
         model.kept.wake = None;
@@ -130,7 +127,7 @@ fn take_time(model: &mut Model, now: jiff::Timestamp) {
     if model.follow_at.is_some_and(|at| at <= model.now) {
         nav::follow_now(model);
     }
-    change::take_time(model);
+    change::take_time(model)
 }
 
 fn take_input(model: &mut Model, input: Input) -> Vec<Effect> {

@@ -14,6 +14,7 @@ pub mod conduct;
 pub mod egress;
 pub mod engine;
 pub mod fields;
+pub mod handover;
 pub mod journal;
 pub mod names;
 pub mod object;

@@ -143,6 +143,11 @@ pub trait Ensure: Send + Sync {
         self.undo(&Difference::Nothing) != Undo::First
     }
 
+    /// What goes with it where it is deleted, a line each.
+    fn goes(&self, _todo: &Difference) -> Vec<String> {
+        vec![self.name()]
+    }
+
     /// What of others an apply of it takes along, as they are to be named before it is approved.
     fn riders(&self, _seen: &Seen, _own: &[Step]) -> Vec<String> {
         Vec::new()
@@ -234,6 +239,7 @@ objects! {
     "A TSIG key." TsigKey(super::names::TsigKey),
     "A zone at PowerDNS, and who may update it." DnsZone(super::names::DnsZone),
     "A record set." DnsRecords(super::names::DnsRecords),
+    "A record set, changed by signed updates." SignedRecords(super::names::SignedRecords),
     "A forward of the perimeter's resolver." Forward(super::names::Forward),
     "The reload of the perimeter's resolver." ResolverReload(super::names::ResolverReload),
     if test, "An object of tests." Thing(super::testing::Thing),

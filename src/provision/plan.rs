@@ -317,18 +317,21 @@ impl Preview {
     /// Whom and what the plan reaches: what its author says, else what its steps tell.
     #[must_use]
     pub fn reach(&self) -> Reach {
-        if let Some(reach) = &self.plan.reach {
-            return reach.clone();
+        let said = self.plan.reach.clone().unwrap_or_default();
+        if !said.destroyed.is_empty() {
+            return said;
         }
         let todo = |number: usize| Some(&self.looks.get(number)?.as_ref().ok()?.todo);
-        let mut reach = Reach { noticed: self.riders(), ..Reach::default() };
+        let mut noticed = said.noticed;
+        noticed.extend(self.riders());
+        let mut reach = Reach { destroyed: Vec::new(), stays: said.stays, noticed };
         for (number, step) in self.plan.steps.iter().enumerate().filter(|(number, _)| self.does(*number)) {
             let object = step.object.ensure();
             if object.undo(&Difference::Nothing) == Undo::First {
                 continue;
             }
             match todo(number) {
-                Some(Difference::Delete(_)) => reach.destroyed.push(object.name()),
+                Some(todo @ Difference::Delete(_)) => reach.destroyed.extend(object.goes(todo)),
                 Some(todo) if object.danger(todo) == Danger::Shared => reach.noticed.push(object.name()),
                 _ => {}
             }

@@ -3,6 +3,8 @@
 //! However the program ends, a run that goes on is stopped first: no further step begins, what was sent is awaited for a
 //! while, and what is held is given back (design §6).
 
+mod handover;
+
 use std::collections::VecDeque;
 use std::io::Write as _;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
@@ -24,14 +26,13 @@ use crate::provision::engine::Ended;
 use crate::provision::journal::{Journal, JournalError, Notes, Who};
 use crate::provision::plans::table::{Desk, maker};
 use crate::provision::saved::Asked;
+use crate::provision::survey::Survey;
 use crate::provision::trouble::{Trouble, TroubleKind};
 use crate::provision::world::{News, Patience, World};
 use crate::site::Site;
 
-/// How long the request in flight is awaited after a stop: leaves time to give back what is held.
-const LAST: Duration = Duration::from_secs(15);
-/// Longest time that the end of the program waits for a run (design §6).
-const FAREWELL: Duration = Duration::from_secs(20);
+/// Time that a run has after the request in flight was given up: for a last look, and to give back what is held.
+const GIVING_BACK: Duration = Duration::from_secs(40);
 /// Lines of steps that wait to be folded at most; older ones give way. Nothing else is ever dropped.
 const LINES: usize = 512;
 
@@ -132,6 +133,16 @@ impl Changes {
                 let shelf = shelf(&shop.journal);
                 shop.heard.push(Msg::Journal(Arc::new(shelf)));
             })),
+            Order::Survey { id } => drop(tokio::spawn(async move {
+                let world = shop.connected(false).await;
+                let survey = Survey::read(&world).await;
+                shop.heard.tell(id, Told::Surveyed(Arc::new(survey)));
+            })),
+            Order::Keys { id, zones } => drop(tokio::spawn(async move { shop.keys(id, zones).await })),
+            Order::Secret { id, key, to } => drop(tokio::spawn(async move { shop.secret(id, key, to).await })),
+            Order::Keep { id, path, text } => {
+                drop(tokio::task::spawn_blocking(move || shop.keep(id, &path, &text)));
+            }
             Order::Save(offer) => drop(tokio::task::spawn_blocking(move || {
                 let notice = match save(&shop.plans, &offer, (shop.clock)()) {
                     Ok(path) => Notice { class: Class::Fine, text: format!("the plan is in {}", path.display()) },
@@ -180,10 +191,19 @@ impl Changes {
     /// Stops a run that goes on, and waits until it has given back what it holds.
     pub(super) async fn finish(&mut self) {
         self.stop();
-        if let Some((task, _)) = &mut self.running
-            && tokio::time::timeout(FAREWELL, task).await.is_err()
-        {
-            tracing::warn!("a change did not end within {} s; the journal knows how far it came", FAREWELL.as_secs());
+        let Some((task, _)) = self.running.as_mut().filter(|(task, _)| !task.is_finished()) else { return };
+        let farewell = farewell();
+        let say = |text: String| {
+            tracing::warn!("{text}");
+            // Whoever hung up reads nothing any more.
+            let _ = writeln!(std::io::stderr(), "deevnet-console: {text}");
+        };
+        say(format!(
+            "a change is stopped: what was sent is awaited, what is held is given back, {} s at most",
+            farewell.as_secs()
+        ));
+        if tokio::time::timeout(farewell, task).await.is_err() {
+            say("it did not end by then; the journal knows how far it came, the next start offers to go on".to_owned());
         }
     }
 
@@ -191,6 +211,12 @@ impl Changes {
     pub(super) async fn next(&mut self) -> Msg {
         self.shop.heard.next().await
     }
+}
+
+/// Longest time that the end of the program waits for a run: the request in flight is awaited (design §6: 20 s), and what is
+/// held is given back after that.
+fn farewell() -> Duration {
+    Patience::default().last + GIVING_BACK
 }
 
 impl Drop for Changes {
@@ -208,8 +234,8 @@ impl Shop {
             Some(world) if !anew => Arc::clone(world),
             _ => {
                 let sleep = Arc::new(|length| Box::pin(tokio::time::sleep(length)) as _);
-                let patience = Patience { last: LAST, ..Patience::default() };
-                let world = Arc::new(World::connect(&self.site, Arc::clone(&self.clock), sleep, patience).await);
+                let clock = Arc::clone(&self.clock);
+                let world = Arc::new(World::connect(&self.site, clock, sleep, Patience::default()).await);
                 *slot = Some(Arc::clone(&world));
                 world
             }
@@ -290,7 +316,7 @@ fn shelf(journal: &Journal) -> Shelf {
         match journal.read(id) {
             Ok(entry) => {
                 // Whoever runs it has it to itself.
-                if entry.closed().is_none() && matches!(journal.take_up(id), Err(JournalError::Running(_))) {
+                if entry.closed().is_none() && journal.is_running(id).unwrap_or(false) {
                     shelf.running.push(id);
                 }
                 shelf.entries.push(entry);

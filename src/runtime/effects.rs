@@ -19,6 +19,7 @@ impl Running {
             Effect::Refresh(source) => self.feed.refresh(source),
             Effect::Demand(demand) => self.feed.demand(demand),
             Effect::Copy(text) => self.copy(&text),
+            Effect::CopySecret(secret) => self.copy(secret.0.expose()),
             Effect::Edit { text, suffix } => self.edit(&text, suffix),
             Effect::Resolve { id, target } => {
                 let picture = std::sync::Arc::clone(&self.pictures.borrow());

@@ -156,6 +156,24 @@ impl SecretSource {
         self.read_within(DEADLINE).await
     }
 
+    /// Reads a secret of several lines, such as a key as `tsig-keygen` writes it, on the same conditions.
+    ///
+    /// # Errors
+    /// As [`SecretSource::read`]; line breaks are taken.
+    pub async fn read_lines(&self) -> Result<Secret, SecretError> {
+        match self {
+            Self::File(path) => {
+                let found = file(path).and_then(|bytes| match std::str::from_utf8(&bytes) {
+                    Ok(text) if !text.trim().is_empty() => Ok(Secret::new(text.to_owned())),
+                    Ok(_) => Err(Fault::Empty),
+                    Err(_) => Err(Fault::NotText),
+                });
+                found.map_err(|fault| SecretError::new(self, fault))
+            }
+            other => other.read().await,
+        }
+    }
+
     async fn read_within(&self, deadline: Duration) -> Result<Secret, SecretError> {
         let found = match self {
             Self::Env(name) => environment(name),

@@ -4,6 +4,7 @@
 //! says whether it arrived.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
+use zeroize::Zeroizing;
 
 use super::caps::Multiplexer;
 use crate::text;
@@ -35,17 +36,19 @@ impl TooLarge {
 /// # Errors
 /// [`TooLarge`] beyond [`MAX_COPY`] bytes.
 pub fn copy(text: &str, multiplexer: Multiplexer) -> Result<Vec<u8>, TooLarge> {
-    let text = text::clean_lines(text);
+    // A secret may be copied: what is made on the way is wiped.
+    let text = Zeroizing::new(text::clean_lines(text));
     if text.len() > MAX_COPY {
         return Err(TooLarge { len: text.len() });
     }
-    let plain = format!("\x1b]52;c;{}\x07", STANDARD.encode(text.as_bytes())).into_bytes();
+    let encoded = Zeroizing::new(STANDARD.encode(text.as_bytes()));
+    let plain = Zeroizing::new([b"\x1b]52;c;", encoded.as_bytes(), b"\x07"].concat());
     Ok(match multiplexer {
-        Multiplexer::None => plain,
+        Multiplexer::None => plain.to_vec(),
         // `set-clipboard on` takes the plain form, `allow-passthrough on` the wrapped one; which is set is not known.
         Multiplexer::Tmux => {
-            let wrapped = tmux(&plain);
-            [plain, wrapped].concat()
+            let wrapped = Zeroizing::new(tmux(&plain));
+            [plain.as_slice(), &wrapped].concat()
         }
         Multiplexer::Screen => screen(&plain),
     })

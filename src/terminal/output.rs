@@ -15,6 +15,8 @@ use std::{
     time::Duration,
 };
 
+use zeroize::Zeroize as _;
+
 use super::{
     painter::{Frame, PaintOptions, Painter},
     tty::{Attempt, Tty},
@@ -235,13 +237,22 @@ impl Writer {
         // While the terminal belongs to an editor or a shell, frames are for nobody: the next one is painted whole.
         let Some(epoch) = epoch else { return Ok(()) };
         self.bytes.clear();
-        self.bytes.extend(job.controls.into_iter().flatten());
+        let controls = !job.controls.is_empty();
+        for mut control in job.controls {
+            self.bytes.extend_from_slice(&control);
+            control.zeroize();
+        }
         let before = self.bytes.len();
         if let Some(frame) = job.frame {
             self.painter.paint(frame, &mut self.bytes);
         }
         let painted = self.bytes.len() > before;
-        if self.send(epoch)? {
+        let sent = self.send(epoch);
+        if controls {
+            // A clipboard may have been in it.
+            self.bytes.zeroize();
+        }
+        if sent? {
             self.shared.slot().stats.frames += u64::from(painted);
         } else {
             self.painter.forget();

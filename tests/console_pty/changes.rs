@@ -117,3 +117,34 @@ fn a_session_that_is_lost_in_the_middle_is_taken_up_by_the_next_one() {
     assert!(journal(&home).contains("\"how\":\"done\""));
     leave(pty);
 }
+
+#[test]
+fn a_key_is_handed_over_and_never_drawn() {
+    use std::os::unix::fs::MetadataExt as _;
+    let home = Home::new();
+    let mut pty = home.console(&["demo", "--tenants", "2"]).start();
+    pty.wait_for("Tenants 2/62");
+    pty.wait_for("DNS ● <");
+    pty.press("H", "Hand over tdemo");
+    pty.wait_for("2 and 3 fetch that of tdemo's key");
+    let file = home.path("tdemo.key");
+    pty.press("2", "Save the update key");
+    pty.press(&format!("\x15{}", file.display()), "tdemo.key");
+    pty.press("\r", "only yours to read");
+    let key = std::fs::read_to_string(&file).unwrap();
+    assert_eq!(std::fs::metadata(&file).unwrap().mode() & 0o7777, 0o600);
+    let secret = key.split('"').nth(3).unwrap().to_owned();
+    assert!(key.starts_with("key \"tdemo\" { algorithm hmac-sha256;") && secret.len() > 20, "{key}");
+    // The same again is refused, and the file left as it is.
+    pty.press("2", "Save the update key");
+    pty.press(&format!("\x15{}", file.display()), "tdemo.key");
+    pty.press("\r", "is there already");
+    pty.press("\x1b", "3 secret to the clipboard");
+    pty.press("3", "sent to the terminal's clipboard");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), key);
+    let told = String::from_utf8_lossy(pty.bytes()).into_owned();
+    assert!(!told.contains(&secret), "the secret was drawn");
+    let encoded = base64::Engine::encode(&base64::engine::general_purpose::STANDARD, &secret);
+    assert!(told.contains(&format!("\x1b]52;c;{encoded}")), "it went to the clipboard");
+    leave(pty);
+}

@@ -233,8 +233,8 @@ impl Client {
         self.rows(&endpoints::TSIG_KEYS, RawKey::read).await
     }
 
-    /// One TSIG key with its secret. For the proof that it writes no other tenant's zone, and nothing else: no recorder
-    /// hears of the answer, and its bytes are wiped.
+    /// One TSIG key with its secret. For the proof that it writes no other tenant's zone, to hand it to its tenant, and to sign
+    /// an update that was approved: no recorder hears of the answer, and its bytes are wiped.
     ///
     /// # Errors
     /// [`Error::KeyAbsent`], and as [`Client::servers`].

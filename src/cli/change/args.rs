@@ -97,6 +97,17 @@ pub enum TenantAction {
     Create(Onboard),
     /// Make what a tenant lacks.
     Reconcile(Onboard),
+    /// What the tenant's people need, as Markdown; the secret of their key only in a file.
+    Handover {
+        /// Its name.
+        name: TenantName,
+        /// New file for the update key with its secret, as `nsupdate -k` takes it; only you can read it.
+        #[arg(long, value_name = "FILE")]
+        key_file: Option<PathBuf>,
+        /// As JSON; no secret is in it either.
+        #[arg(long)]
+        json: bool,
+    },
     /// Remove a tenant that has no workload.
     Delete {
         /// Its name.
@@ -223,6 +234,17 @@ pub struct Listed {
     pub output: crate::cli::args::Format,
 }
 
+/// By which way records are changed.
+#[derive(Debug, Clone, Args)]
+pub struct Way {
+    /// PowerDNS' API, or updates signed with the tenant's key; without it the API, unless the site says dns-only.
+    #[arg(long, value_parser = ["api", "update"])]
+    pub via: Option<String>,
+    /// File of the key, as `nsupdate -k` takes it; without it the API tells the secret.
+    #[arg(long, value_name = "FILE")]
+    pub key_file: Option<PathBuf>,
+}
+
 /// `record …`.
 #[derive(Debug, Clone, Subcommand)]
 pub enum RecordAction {
@@ -243,6 +265,9 @@ pub enum RecordAction {
         /// Seconds that others may keep it.
         #[arg(long)]
         ttl: Option<u32>,
+        /// By which way.
+        #[command(flatten)]
+        way: Way,
         /// How.
         #[command(flatten)]
         how: How,
@@ -259,6 +284,9 @@ pub enum RecordAction {
         /// Also the pointer of this address.
         #[arg(long, value_name = "ADDRESS")]
         pointer: Option<std::net::Ipv4Addr>,
+        /// By which way.
+        #[command(flatten)]
+        way: Way,
         /// How.
         #[command(flatten)]
         how: How,

@@ -1,6 +1,7 @@
 //! Verbs that change something: the plan is made, looked at and shown; with `--write --yes` it is carried out.
 
 pub mod args;
+mod handover;
 mod journal;
 mod list;
 mod saved;
@@ -14,7 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use clap::ValueEnum as _;
 use tokio::sync::watch;
 
-use self::args::{ApplyArgs, Change, How, PlanArgs, SdnAction};
+use self::args::{ApplyArgs, Change, How, PlanArgs, SdnAction, TenantAction};
 use super::args::{Format, Global};
 use super::{Code, Failure, open, verdict};
 use crate::provision::approve::{ApprovedPlan, Consent, Refusal};
@@ -114,6 +115,9 @@ pub(super) fn run(global: &Global, change: &Change) -> Result<Code, Failure> {
     }
     if let Some(listed) = list::run(global, &site, change) {
         return listed;
+    }
+    if let Change::Tenant { action: TenantAction::Handover { name, key_file, json } } = change {
+        return handover::run(&site, name, key_file.as_deref(), *json);
     }
     let nothing = How::default();
     let how = change.how().unwrap_or(&nothing);

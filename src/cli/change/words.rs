@@ -3,7 +3,7 @@
 use std::fmt::Display;
 
 use super::args::{
-    Change, ForwardAction, How, Machine, Make, Onboard, Power, RecordAction, SdnAction, TenantAction, TsigAction,
+    Change, ForwardAction, How, Machine, Make, Onboard, Power, RecordAction, SdnAction, TenantAction, TsigAction, Way,
     WorkloadAction,
 };
 use crate::cli::Failure;
@@ -71,6 +71,15 @@ impl Make {
     }
 }
 
+impl Way {
+    fn words(&self) -> impl Iterator<Item = String> {
+        // A change may be taken up again from another directory.
+        let file = self.key_file.as_ref().map(|path| std::path::absolute(path).unwrap_or_else(|_| path.clone()));
+        let file = file.map(|path| path.display().to_string());
+        [option("via", self.via.as_ref()), option("key-file", file.as_ref())].into_iter().flatten()
+    }
+}
+
 impl Power {
     fn asked(&self, to: &str) -> Asked {
         let words = [Some(self.name.clone()), Some(format!("to={to}")), option("timeout", self.timeout.as_ref())];
@@ -90,6 +99,12 @@ impl Change {
             }
             Self::Tenant { action: TenantAction::Create(onboard) } => onboard.asked("onboard"),
             Self::Tenant { action: TenantAction::Reconcile(onboard) } => onboard.asked("reconcile"),
+            Self::Tenant { action: TenantAction::Handover { name, .. } } => {
+                return Err(Failure::usage(
+                    format!("there is no plan in handing {name} over: nothing is changed"),
+                    "`deevnet-console tenant handover NAME` shows the sheet",
+                ));
+            }
             Self::Tenant { action: TenantAction::Delete { name, .. } } => asked("tenant-delete", [name.to_string()]),
             Self::Workload { action } => workload(action)?,
             Self::Tsig { action: TsigAction::List(_) } | Self::Forward { action: ForwardAction::List(_) } => {
@@ -134,6 +149,7 @@ impl Change {
                     | WorkloadAction::Reboot(power),
             } => &power.how,
             Self::Sdn { action: SdnAction::Status { .. } }
+            | Self::Tenant { action: TenantAction::Handover { .. } }
             | Self::Record { action: RecordAction::List(_) }
             | Self::Tsig { action: TsigAction::List(_) }
             | Self::Forward { action: ForwardAction::List(_) } => return None,
@@ -169,20 +185,20 @@ fn workload(action: &WorkloadAction) -> Result<Asked, Failure> {
 fn record(action: &RecordAction) -> Result<Asked, Failure> {
     Ok(match action {
         RecordAction::List(_) => return Err(Failure::usage("a list changes nothing", "leave `plan` out")),
-        RecordAction::Set { tenant, name, value, kind, ttl, .. } => {
+        RecordAction::Set { tenant, name, value, kind, ttl, way, .. } => {
             let words =
                 [Some(tenant.to_string()), Some(name.clone()), option("type", Some(kind)), option("ttl", ttl.as_ref())];
             let values = value.iter().map(|value| format!("value={value}"));
-            asked("record-set", words.into_iter().flatten().chain(values))
+            asked("record-set", words.into_iter().flatten().chain(values).chain(way.words()))
         }
-        RecordAction::Delete { tenant, name, kind, pointer, .. } => {
+        RecordAction::Delete { tenant, name, kind, pointer, way, .. } => {
             let words = [
                 Some(tenant.to_string()),
                 Some(name.clone()),
                 option("type", Some(kind)),
                 option("pointer", pointer.as_ref()),
             ];
-            asked("record-delete", words.into_iter().flatten())
+            asked("record-delete", words.into_iter().flatten().chain(way.words()))
         }
     })
 }

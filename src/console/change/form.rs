@@ -1,20 +1,25 @@
-//! What is asked before a tenant is onboarded, checked while it is typed, against the picture alone: no letter waits for a
-//! back end.
+//! What is asked before a tenant is onboarded, checked while it is typed. The sources are read beside it, again and again; each
+//! letter is judged against what they said last, so that none waits for a back end.
 
-use std::str::FromStr as _;
+use std::sync::Arc;
 
+use jiff::{SignedDuration, Timestamp};
 use tui_input::Input as Field;
 
-use super::{Page, Wish, proposal, show};
+use super::{Order, Page, Wish, number, proposal, show};
 use crate::console::model::Model;
 use crate::console::msg::{Effect, Notice};
 use crate::console::widgets::format;
-use crate::inventory::{Class, Inventory};
+use crate::inventory::{Class, Inventory, Tenant};
+use crate::provision::preflight::{self, State};
+use crate::provision::survey::Survey;
 use crate::site::names::{TenantName, WorkloadName};
 use crate::site::numbering::TenantIndex;
 
 /// Indices that are given out; the last one is kept for drills.
 const ALLOCATABLE: u8 = 62;
+/// Time between two readings of the sources.
+const AGAIN: SignedDuration = SignedDuration::from_secs(10);
 
 /// A field: its key among the words of the wish, its label.
 pub type Asked = (&'static str, &'static str);
@@ -30,6 +35,12 @@ pub struct Form {
     pub fields: [Field; ASKED.len()],
     /// The field with the keys.
     pub at: usize,
+    /// What the sources said last.
+    pub survey: Option<Arc<Survey>>,
+    /// Number of the reading that is awaited.
+    pub awaited: Option<u64>,
+    /// When the sources were asked last.
+    pub asked: Option<Timestamp>,
 }
 
 /// A check of what was typed.
@@ -41,10 +52,32 @@ pub struct Check {
     pub class: Class,
     /// Why, and what to do, where it is not fine.
     pub why: Option<String>,
+    /// Whether a source has yet to tell.
+    pub waits: bool,
 }
 
 fn check(label: impl Into<String>, class: Class, why: Option<String>) -> Check {
-    Check { label: label.into(), class, why }
+    Check { label: label.into(), class, why, waits: false }
+}
+
+impl From<preflight::Check> for Check {
+    fn from(of: preflight::Check) -> Self {
+        let sentence = |why: &str, help: &str| {
+            let mut help = help.chars();
+            help.next()
+                .map_or_else(|| format!("{why}."), |first| format!("{why}. {}{}.", first.to_uppercase(), help.as_str()))
+        };
+        let (class, why) = match &of.state {
+            State::Pass => (Class::Fine, None),
+            // What is to be, beside a sign that it is not, reads as if it were.
+            State::Fail { why, help } => {
+                return check(why, Class::Fault, Some(sentence(why, help)));
+            }
+            State::Unknown(why) => (Class::Unknown, Some(sentence(&why.text, why.help().unwrap_or_default()))),
+            State::Waiting | State::Later => (Class::Progress, None),
+        };
+        Self { waits: of.state == State::Waiting, ..check(of.label, class, why) }
+    }
 }
 
 impl Form {
@@ -62,13 +95,99 @@ impl Form {
         let others = ASKED.iter().skip(1).filter_map(typed);
         Wish { name: "onboard", words: std::iter::once(self.text("name").to_owned()).chain(others).collect() }
     }
+
+    /// The index that was typed; `None` where none was, an error where it is none.
+    fn index(&self) -> Result<Option<TenantIndex>, String> {
+        let typed = self.text("index");
+        if typed.is_empty() {
+            return Ok(None);
+        }
+        let index = typed.parse().ok().and_then(|number| TenantIndex::new(number).ok());
+        let index = index.filter(|index| index.is_allocatable());
+        index.map(Some).ok_or_else(|| format!("{typed:?} is no index: give one from 1 to {ALLOCATABLE}."))
+    }
 }
 
 /// The lowest index that nobody has, as far as the picture knows all.
+fn lowest(inv: &Inventory) -> Option<u8> {
+    let used = |n: &u8| inv.tenants.iter().any(|t| t.index == *n);
+    (1..=ALLOCATABLE).find(|n| !used(n)).filter(|_| inv.tenants_gap.is_none())
+}
+
+/// The index that the tenant would get, where that can be told: of the sources, else of the picture.
+fn proposed(model: &Model) -> Option<TenantIndex> {
+    let (form, inv) = (model.changes.form.as_ref()?, model.picture()?);
+    match (form.text("name").parse::<TenantName>(), &form.survey) {
+        (Ok(tenant), Some(survey)) => survey.index_for(&inv.site, &tenant, None).ok(),
+        _ => TenantIndex::new(u64::from(lowest(inv)?)).ok(),
+    }
+}
+
+/// The tenant of that name, where there is one.
 #[must_use]
-pub fn lowest(inv: &Inventory) -> Option<u32> {
-    let used = |n: &u32| inv.tenants.iter().any(|t| u32::from(t.index) == *n);
-    (1..=u32::from(ALLOCATABLE)).find(|n| !used(n)).filter(|_| inv.tenants_gap.is_none())
+pub fn own(model: &Model) -> Option<&Tenant> {
+    let name = model.changes.form.as_ref()?.text("name");
+    model.picture()?.tenants.iter().find(|tenant| *tenant.name == *name)
+}
+
+/// What is proposed where a field is left empty, or what follows from it.
+#[must_use]
+pub fn hint(model: &Model, key: &str) -> Option<String> {
+    let form = model.changes.form.as_ref()?;
+    match key {
+        "index" => {
+            let index = proposed(model).map_or_else(|| "not known".to_owned(), |index| index.get().to_string());
+            let word = if own(model).is_some() { "its own" } else { "lowest free" };
+            Some(format!("{word}: {index}")).filter(|_| form.text("index") != index)
+        }
+        "workload" if form.text("workload").is_empty() => Some("none; a name such as app makes one".to_owned()),
+        "workload" => workload(model),
+        "cores" if form.text("cores").is_empty() => Some("2".to_owned()),
+        "memory" if form.text("memory").is_empty() => Some("2048".to_owned()),
+        _ => None,
+    }
+}
+
+/// Number and address that the first workload would get: the lowest ordinal of the index that no guest has.
+fn workload(model: &Model) -> Option<String> {
+    let (form, inv) = (model.changes.form.as_ref()?, model.picture()?);
+    let index = form.index().ok()?.or_else(|| proposed(model))?;
+    let vms = form.survey.as_ref()?.vms.as_ref().ok()?;
+    let plan = &inv.site.numbering;
+    let taken = |vmid: u32| vms.iter().any(|vm| vm.vmid == vmid);
+    let ordinal = (0..plan.vmids_per_tenant).find(|k| plan.vmid(index, *k).is_some_and(|vmid| !taken(vmid)))?;
+    let (vmid, address) = (plan.vmid(index, ordinal)?, plan.workload_address(index, ordinal)?);
+    Some(format!("ordinal {ordinal} · VM {vmid} · {address}"))
+}
+
+/// Asks the sources, unless they are being asked.
+fn read(model: &mut Model) -> Vec<Effect> {
+    let id = number(model);
+    let now = model.now;
+    let Some(form) = model.changes.form.as_mut().filter(|form| form.awaited.is_none()) else { return Vec::new() };
+    (form.awaited, form.asked) = (Some(id), Some(now));
+    vec![Effect::Change(Order::Survey { id })]
+}
+
+/// What the sources said.
+pub(super) fn surveyed(model: &mut Model, id: u64, survey: Arc<Survey>) {
+    if let Some(form) = model.changes.form.as_mut().filter(|form| form.awaited == Some(id)) {
+        form.awaited = None;
+        form.survey = Some(survey);
+    }
+}
+
+/// When the sources are to be read again, while the form is on screen.
+#[must_use]
+pub fn due(model: &Model) -> Option<Timestamp> {
+    let form = model.changes.form.as_ref().filter(|_| matches!(super::page(model), Some(Page::Form)))?;
+    let asked = form.asked.filter(|_| form.awaited.is_none())?;
+    asked.checked_add(AGAIN).ok()
+}
+
+/// Reads the sources again where it is time.
+pub(super) fn take_time(model: &mut Model) -> Vec<Effect> {
+    if due(model).is_some_and(|at| at <= model.now) { read(model) } else { Vec::new() }
 }
 
 /// Opens the form, with a name where one was given; what was typed before is kept.
@@ -84,7 +203,7 @@ pub fn open(model: &mut Model, name: Option<&str>) -> Vec<Effect> {
     if !matches!(super::page(model), Some(Page::Form)) {
         show(model, Page::Form);
     }
-    Vec::new()
+    read(model)
 }
 
 /// The field with the keys, where the form is on screen.
@@ -127,99 +246,27 @@ pub fn checks(model: &Model) -> Vec<Check> {
     let Some(form) = &model.changes.form else { return Vec::new() };
     let typed = form.text("name");
     let mut out = Vec::new();
-    let name = TenantName::from_str(typed);
-    out.push(match &name {
-        _ if typed.is_empty() => check("a name", Class::Progress, None),
-        Err(e) => check("letters, digits, 2–8 long", Class::Fault, Some(format!("{e}; {}", e.help()))),
-        Ok(name) => match name.advice_for_new() {
-            None => check("letters, digits, 3–8 long", Class::Fine, None),
-            Some(advice) => check("letters, digits, 3–8 long", Class::Fault, Some(advice.to_owned())),
-        },
-    });
-    let Some(inv) = model.picture() else {
-        out.push(check("the site", Class::Progress, None));
-        return out;
+    let index = match form.index() {
+        Ok(index) => index,
+        Err(why) => {
+            out.push(check("the index", Class::Fault, Some(why)));
+            None
+        }
     };
-    if let Ok(name) = &name {
-        out.extend(of_name(inv, name));
+    match model.picture() {
+        _ if typed.is_empty() => out.push(check("a name", Class::Progress, None)),
+        None => out.push(check("the site", Class::Progress, None)),
+        Some(inv) => {
+            let all = preflight::judge(&inv.site, form.survey.as_deref(), typed, index);
+            out.extend(all.into_iter().map(Check::from));
+            if let Some(there) = own(model) {
+                let why = format!("{typed} is tenant {} of this site: the plan makes only what it lacks.", there.index);
+                out.push(check("not a tenant yet", Class::Warning, Some(why)));
+            }
+        }
     }
-    out.push(of_index(inv, form.text("index")));
     out.extend(of_first(form));
-    out.push(of_pending(inv, typed));
-    out.push(check("SDN lock: is tried at apply", Class::Progress, None));
     out
-}
-
-fn of_name(inv: &Inventory, name: &TenantName) -> Vec<Check> {
-    let unknown = inv.tenants_gap.as_ref().map(|gap| format!("the list of tenants is not known: {}", gap.why));
-    let taken = inv.tenants.iter().find(|tenant| *tenant.name == *name.as_str());
-    let mut out = vec![match (taken, &unknown) {
-        (Some(tenant), _) => {
-            let why = format!("{name} is tenant {} of this site. Take another name.", tenant.index);
-            check("not a tenant yet", Class::Fault, Some(why))
-        }
-        (None, Some(why)) => check("not a tenant yet", Class::Unknown, Some(why.clone())),
-        (None, None) => check("not a tenant yet", Class::Fine, None),
-    }];
-    let names = inv.tenants.iter().map(|tenant| &*tenant.name);
-    let vnets = inv.vnets.iter().map(|vnet| &*vnet.vnet);
-    let conflicts = name.conflicts(&inv.site.numbering, names, vnets);
-    let why = conflicts.first().map(|conflict| format!("{conflict}. Change the name; this one cannot be made."));
-    let label = "no other name or VNet id in its way";
-    out.push(match (why, unknown) {
-        (Some(why), _) => check(label, Class::Fault, Some(why)),
-        (None, Some(why)) => check(label, Class::Unknown, Some(why)),
-        (None, None) => check(label, Class::Fine, None),
-    });
-    let zone = name.forward_zone(&inv.site.domain);
-    let served = inv.zones.iter().find(|row| *row.zone == *zone && row.exists != Ok(false));
-    out.push(match served {
-        Some(row) if row.exists == Ok(true) => {
-            let why = format!("the zone {zone} is served already. Ask whose it is, or take another name.");
-            check("free in DNS", Class::Fault, Some(why))
-        }
-        Some(_) => check("free in DNS", Class::Unknown, Some(format!("whether {zone} is served is not known"))),
-        None if inv.records_gap.is_some() => {
-            check("free in DNS", Class::Unknown, Some("the zones were not read".to_owned()))
-        }
-        None => check("free in DNS", Class::Fine, None),
-    });
-    out
-}
-
-fn of_index(inv: &Inventory, typed: &str) -> Check {
-    if let Some(gap) = &inv.tenants_gap {
-        return check(
-            "an index is free",
-            Class::Unknown,
-            Some(format!("the list of tenants is not known: {}", gap.why)),
-        );
-    }
-    if typed.is_empty() {
-        return match lowest(inv) {
-            Some(index) => check(format!("index {index} is free"), Class::Fine, None),
-            None => check("an index is free", Class::Fault, Some("all indices are taken".to_owned())),
-        };
-    }
-    let index = typed.parse().ok().and_then(|number| TenantIndex::new(number).ok());
-    let Some(index) = index else {
-        return check(
-            "the index",
-            Class::Fault,
-            Some(format!("{typed:?} is no index: give one from 1 to {ALLOCATABLE}")),
-        );
-    };
-    match inv.tenants.iter().find(|tenant| u64::from(tenant.index) == u64::from(index.get())) {
-        Some(tenant) => {
-            let free = lowest(inv).map_or_else(String::new, |index| format!("; the lowest free one is {index}"));
-            check(
-                format!("index {typed} is free"),
-                Class::Fault,
-                Some(format!("index {typed} is {}'s{free}", tenant.name)),
-            )
-        }
-        None => check(format!("index {typed} is free"), Class::Fine, None),
-    }
 }
 
 /// The first workload, where one is asked for.
@@ -242,30 +289,4 @@ fn of_first(form: &Form) -> Vec<Check> {
         out.push(check("the size of the first VM", Class::Fault, Some(why)));
     }
     out
-}
-
-fn of_pending(inv: &Inventory, name: &str) -> Check {
-    let label = "no SDN edit of others waits";
-    match &inv.fabric.pending {
-        Err(gap) => check(label, Class::Unknown, Some(format!("what waits is not known: {}", gap.why))),
-        Ok(pending) => {
-            let mut others = pending.iter().filter(|edit| edit.tenant.as_deref() != Some(name) || name.is_empty());
-            match others.next() {
-                None => check(label, Class::Fine, None),
-                Some(first) => {
-                    let by = first.by.as_ref().map_or_else(String::new, |by| format!(" by {by}"));
-                    let more = match others.count() {
-                        0 => String::new(),
-                        n => format!(", and {n} more"),
-                    };
-                    let why = format!(
-                        "{} {}{by}{more} would go live with your apply. Ask for it to be applied or dropped; the plan asks for the \
-                         name typed back otherwise.",
-                        first.kind, first.id
-                    );
-                    check("SDN edits of others wait", Class::Warning, Some(why))
-                }
-            }
-        }
-    }
 }

@@ -5,6 +5,7 @@
 
 pub mod approve;
 pub mod form;
+pub mod handover;
 pub mod journal;
 pub mod proposal;
 pub mod run;
@@ -12,12 +13,14 @@ pub mod run;
 pub(crate) mod testing;
 pub mod words;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
 pub use approve::{Approve, Asks};
 pub use form::Form;
+pub use handover::{HandOver, Whispered};
 pub use journal::Shelf;
 pub use proposal::{Came, Proposal};
 pub use run::{Run, State};
@@ -28,8 +31,10 @@ use super::nav;
 use crate::provision::approve::Consent;
 use crate::provision::conduct::Course;
 use crate::provision::engine::Ended;
+use crate::provision::handover::Keys;
 use crate::provision::journal::ChangeId;
 use crate::provision::plan::Preview;
+use crate::provision::survey::Survey;
 use crate::provision::trouble::Trouble;
 use crate::provision::world::News;
 
@@ -97,6 +102,36 @@ pub enum Order {
     Journal,
     /// Keep a plan in a file.
     Save(Arc<Offer>),
+    /// Read what a new tenant would meet.
+    Survey {
+        /// See [`Order::Plan`].
+        id: u64,
+    },
+    /// Read who may write these zones of a tenant.
+    Keys {
+        /// See [`Order::Plan`].
+        id: u64,
+        /// Zones: of its names, then of its addresses.
+        zones: Vec<String>,
+    },
+    /// Keep a text in a new file.
+    Keep {
+        /// See [`Order::Plan`].
+        id: u64,
+        /// Where.
+        path: PathBuf,
+        /// What.
+        text: String,
+    },
+    /// Fetch the secret of an update key, into a new file, else for the clipboard.
+    Secret {
+        /// See [`Order::Plan`].
+        id: u64,
+        /// Name of the key.
+        key: String,
+        /// File.
+        to: Option<PathBuf>,
+    },
 }
 
 /// What came of an order.
@@ -114,6 +149,14 @@ pub enum Told {
     News(Timestamp, News),
     /// The run is over.
     Ended(Timestamp, Result<Ended, Trouble>),
+    /// What a new tenant would meet.
+    Surveyed(Arc<Survey>),
+    /// Who may write the zones of a tenant.
+    Keys(Result<Keys, Trouble>),
+    /// Something was kept, or was not: one sentence.
+    Kept(Result<String, String>),
+    /// A secret that is to go to the clipboard.
+    Secret(Whispered),
 }
 
 /// A page of changes.
@@ -161,6 +204,8 @@ pub enum Sheet {
     Log(usize),
     /// A change of the journal.
     Entry(ChangeId),
+    /// What a tenant's people are handed over.
+    HandOver,
 }
 
 /// What the console knows of changes.
@@ -182,6 +227,8 @@ pub struct Changes {
     pub shelf: Option<Arc<Shelf>>,
     /// What is asked before a tenant is onboarded.
     pub form: Option<Form>,
+    /// The sheet for a tenant's people that was asked for last.
+    pub handover: Option<HandOver>,
     /// Whether it was said that leaving leaves something held.
     pub warned: bool,
 }
@@ -217,12 +264,13 @@ pub fn toggle(model: &mut Model) {
     )));
 }
 
-/// Write mode ends by itself.
-pub fn take_time(model: &mut Model) {
+/// Write mode ends by itself; a form that is filled in reads its sources again.
+pub fn take_time(model: &mut Model) -> Vec<Effect> {
     if model.changes.armed.is_some_and(|until| until <= model.now) {
         model.changes.armed = None;
         model.say(Notice::info("write mode is over: read-only again"));
     }
+    form::take_time(model)
 }
 
 /// Takes in what came of an order.
@@ -234,6 +282,10 @@ pub fn told(model: &mut Model, id: u64, told: Told) -> Vec<Effect> {
         Told::Opened(change) => run::opened(model, id, change),
         Told::News(at, news) => run::heard(model, id, at, news),
         Told::Ended(at, ended) => return run::ended(model, id, at, ended),
+        Told::Surveyed(survey) => form::surveyed(model, id, survey),
+        Told::Keys(keys) => handover::read(model, id, keys),
+        Told::Kept(came) => handover::kept(model, came),
+        Told::Secret(secret) => return vec![Effect::CopySecret(secret)],
     }
     Vec::new()
 }

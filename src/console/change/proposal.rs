@@ -115,8 +115,11 @@ pub(super) fn came(model: &mut Model, id: u64, offer: Result<Arc<Offer>, Trouble
     let len = proposal.offer.as_ref().map_or(0, |offer| offer.preview.plan.steps.len());
     let offer = proposal.offer.clone();
     if let Some(Screen::Change(Page::Plan { at })) = model.stack.last_mut() {
-        // On the first step that does something.
-        let first = offer.and_then(|offer| (0..len).find(|number| offer.preview.does(*number)));
+        // On the first step that changes something; what is only done for others comes before it.
+        let first = offer.and_then(|offer| {
+            let changes = |number: &usize| super::words::changes(&offer.preview, *number);
+            (0..len).find(changes).or_else(|| (0..len).find(|number| offer.preview.does(*number)))
+        });
         if *at == 0 {
             *at = first.unwrap_or(0);
         }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::{Offer, Order, Page, Wish, proposal};
+use super::{Offer, Order, Page, Wish, handover, proposal};
 use crate::console::findings;
 use crate::console::model::Model;
 use crate::console::msg::{Effect, Notice};
@@ -12,7 +12,9 @@ use crate::diagnose::collect::Check;
 use crate::inventory::Class;
 use crate::provision::conduct::Course;
 use crate::provision::engine::Ended;
+use crate::provision::fields::Wanted;
 use crate::provision::journal::ChangeId;
+use crate::provision::object::Object;
 use crate::provision::trouble::{Trouble, TroubleKind};
 use crate::provision::world::News;
 
@@ -80,6 +82,8 @@ pub struct Run {
     pub stopping: bool,
     /// How it ended.
     pub ended: Option<End>,
+    /// Number of the check of everything that its end began.
+    pub check: Option<u64>,
 }
 
 impl Run {
@@ -149,6 +153,8 @@ pub enum To {
     Plan(Wish),
     /// To a check of everything, of that tenant.
     Check(Option<String>),
+    /// To the sheet for the tenant's people.
+    HandOver(String),
 }
 
 /// The ways on with a change that did not come to its end.
@@ -162,21 +168,43 @@ pub fn ways(change: ChangeId) -> Vec<Way> {
     ]
 }
 
+/// The tenant that the plan checks as a whole in the end.
+#[must_use]
+pub fn checked(run: &Run) -> Option<String> {
+    run.offer.preview.plan.steps.iter().find_map(|step| match &step.object {
+        Object::CheckAll(check) => Some(check.tenant.clone()),
+        _ => None,
+    })
+}
+
+/// Whether the plan takes its tenant away.
+fn takes_away(run: &Run) -> bool {
+    let mut steps = run.offer.preview.plan.steps.iter();
+    steps.any(|step| matches!(step.object, Object::SdnZone(_)) && step.wanted == Wanted::Absent)
+}
+
 /// The ways on from a run that is over.
 #[must_use]
 pub fn ways_on(run: &Run) -> Vec<Way> {
     if let Some(change) = run.open_change() {
         return ways(change);
     }
-    let tenant = run.offer.preview.plan.subject.tenant.clone().filter(|_| run.succeeded());
-    let text = tenant.as_ref().map_or_else(String::new, |tenant| format!("reads {tenant} anew and judges it"));
-    tenant.map(|tenant| Way { word: "check all", text, to: To::Check(Some(tenant)) }).into_iter().collect()
+    let tenant = run.offer.preview.plan.subject.tenant.clone().filter(|_| run.succeeded() && !takes_away(run));
+    let Some(tenant) = tenant else { return Vec::new() };
+    let text = format!("reads {tenant} anew; results from a workload are pasted there");
+    let mut ways = vec![Way { word: "check all", text, to: To::Check(Some(tenant.clone())) }];
+    if checked(run).is_some() {
+        let text = "what its people need; the update key, once, into a 0600 file".to_owned();
+        ways.push(Way { word: "hand over", text, to: To::HandOver(tenant) });
+    }
+    ways
 }
 
 /// Takes a way on.
 pub fn take(model: &mut Model, ways: &[Way], number: usize) -> Vec<Effect> {
     match number.checked_sub(1).and_then(|at| ways.get(at)).map(|way| way.to.clone()) {
         Some(To::Plan(wish)) => proposal::ask(model, wish),
+        Some(To::HandOver(tenant)) => handover::open(model, tenant.as_str().into()),
         Some(To::Check(tenant)) => findings::ask(model, Check::All, tenant.map(Into::into)),
         None => {
             model.say(Notice::info(format!("there is no way {number} here")));
@@ -197,6 +225,7 @@ pub(super) fn start(model: &mut Model, id: u64, offer: Arc<Offer>) {
         given: Vec::new(),
         stopping: false,
         ended: None,
+        check: None,
     });
 }
 
@@ -258,8 +287,18 @@ pub(super) fn ended(model: &mut Model, id: u64, at: Timestamp, how: Result<Ended
     run.last = at;
     run.ended = Some(End { at, how });
     let (class, text) = sentence(run, at);
+    let checked = if run.succeeded() { checked(run) } else { None };
     model.say(Notice { class, text });
-    vec![Effect::Change(Order::Journal), Effect::Refresh(None)]
+    let mut effects = vec![Effect::Change(Order::Journal), Effect::Refresh(None)];
+    // What the run said of the whole is told leg by leg beside it. A check that somebody waits for is not given up for that.
+    if let Some(tenant) = checked.filter(|_| !model.inquiry.as_ref().is_some_and(findings::Inquiry::is_open)) {
+        effects.extend(findings::begin(model, Check::All, Some(tenant.as_str().into())));
+        let check = model.inquiry.as_ref().map(|inquiry| inquiry.id);
+        if let Some(run) = of(model, id) {
+            run.check = check;
+        }
+    }
+    effects
 }
 
 /// The stop key: no further step begins.

@@ -5,12 +5,15 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 
 use super::{Offer, Shelf};
-use crate::inventory::testing::{now, site};
+use crate::backends::proxmox::model::Permissions;
+use crate::inventory::testing::{Sample, now, site};
 use crate::provision::conduct::Course;
 use crate::provision::fields::{Difference, Fields, Seen, fields};
 use crate::provision::journal::{Entry, Line, Record, Who};
+use crate::provision::object::Object;
 use crate::provision::plan::{Look, Plan, Preview, Reach, Step, Subject};
-use crate::provision::plans::network;
+use crate::provision::plans::{network, onboard};
+use crate::provision::survey::Survey;
 use crate::provision::trouble::{Trouble, TroubleKind};
 use crate::site::numbering::TenantIndex;
 
@@ -24,6 +27,45 @@ pub(crate) fn plan() -> Plan {
         steps: network::onboarding(&site(), &tenant, TenantIndex::new(6).expect("an index")),
         reach: None,
     }
+}
+
+/// What the sources say of a healthy site.
+pub(crate) fn survey() -> Arc<Survey> {
+    let sample = Sample::healthy();
+    let sdn = sample.pve.sdn.as_ref().expect("SDN");
+    let every =
+        ["SDN.Allocate", "SDN.Audit", "SDN.Use", "VM.Allocate", "VM.Audit", "VM.Clone", "VM.PowerMgmt", "Sys.Audit"]
+            .into_iter()
+            .chain(["VM.Config.CPU", "VM.Config.Cloudinit", "VM.Config.Disk", "VM.Config.Memory", "VM.Config.Network"])
+            .chain(["VM.Config.Options", "VM.Config.HWType", "Datastore.AllocateSpace", "Datastore.Audit"])
+            .map(str::to_owned)
+            .collect::<std::collections::BTreeSet<_>>();
+    let all = std::collections::BTreeMap::from([("/".to_owned(), every)]);
+    Arc::new(Survey {
+        rights: Ok(Arc::new(Permissions { by_path: all.clone(), propagating: all })),
+        zones: Ok(sdn.zones.clone()),
+        vnets: Ok(sdn.vnets.clone()),
+        vms: Ok(sample.pve.resources.as_ref().expect("guests").vms.clone()),
+        bridges: Ok(vec!["vmbr0".to_owned()]),
+        cluster: sample.pve.cluster.clone().map_err(|gap| Trouble::new(TroubleKind::Unknown, &*gap.why)),
+        names: Some(Ok(sample.dns.zones.as_ref().expect("zones").to_vec())),
+        forwards: Some(Ok(Vec::new())),
+        routes: Some(Ok(Vec::new())),
+        registry: None,
+    })
+}
+
+/// The whole of a tenant that is not there.
+pub(crate) fn onboarding() -> Arc<Offer> {
+    let tenant = "picow".parse().expect("a name");
+    let steps = onboard::steps(&site(), &tenant, TenantIndex::new(6).expect("an index"), Vec::new());
+    let plan = Plan { title: "Onboard picow".to_owned(), steps, ..plan() };
+    let looks = plan.steps.iter().map(|step| match &step.object {
+        Object::OwnIndex(_) => look(Seen::Present(Fields::new())),
+        _ => look(Seen::Absent),
+    });
+    let preview = Preview { looks: looks.collect(), plan, at: now() }.judged();
+    Arc::new(Offer { preview, course: Course::Begin, left: Vec::new() })
 }
 
 fn look(seen: Seen) -> Result<Look, Trouble> {

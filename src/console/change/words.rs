@@ -3,13 +3,51 @@
 use crate::console::list::Cell;
 use crate::inventory::Class;
 use crate::provision::fields::{Change, Difference, Seen};
-use crate::provision::object::{Danger, Undo};
-use crate::provision::plan::{Preview, Question, Step};
+use crate::provision::object::{Danger, Object, Undo};
+use crate::provision::plan::{Plan, Preview, Question, Step};
+use crate::provision::plans::names::zones;
+use crate::site::Site;
+use crate::site::names::TenantName;
+use crate::site::numbering::TenantIndex;
 
 /// `danger 3 · shared`.
 #[must_use]
 pub fn danger(danger: Danger) -> String {
     format!("danger {} · {}", danger.level(), danger.word())
+}
+
+/// Whether a step changes something for itself, as far as can be told.
+#[must_use]
+pub fn changes(preview: &Preview, number: usize) -> bool {
+    let Some(step) = preview.plan.steps.get(number).filter(|_| preview.does(number)) else { return false };
+    step.object.ensure().for_itself() && step_danger(preview, number).is_some_and(|danger| danger > Danger::Look)
+}
+
+/// The numbers of a tenant that a plan makes, as they follow from its index: of the plan in one line, its network as it is
+/// handed on, its zones.
+#[must_use]
+pub fn numbers(site: &Site, plan: &Plan) -> Option<[String; 3]> {
+    let own = plan.steps.iter().find_map(|step| match &step.object {
+        Object::OwnIndex(own) => Some(own),
+        _ => None,
+    })?;
+    let (tenant, index) = (own.tenant.parse::<TenantName>().ok()?, TenantIndex::new(u64::from(own.index)).ok()?);
+    let numbering = &site.numbering;
+    let (vrf, tag) = (numbering.vrf_vni(index), numbering.vnet_vni_base_of(index));
+    let net = format!("{} · gateway {}", numbering.subnet(index), numbering.gateway(index));
+    let vnet = tenant.vnet(0).unwrap_or_default();
+    Some([
+        format!("index {} · VRF {vrf} · tag {tag} · {net}", own.index),
+        format!("VRF {vrf} · {vnet} · {net}"),
+        zones(site, &tenant, index).join(" · "),
+    ])
+}
+
+/// Which of the four parts of an onboarding a page is; empty where the plan is none.
+#[must_use]
+pub fn part(plan: &Plan, number: u8, word: &str) -> String {
+    let onboards = plan.steps.iter().any(|step| matches!(step.object, Object::OwnIndex(_)));
+    if onboards { format!(" · step {number} of 4: {word}") } else { String::new() }
 }
 
 /// What is there of a step.
@@ -56,13 +94,19 @@ const fn assumed(step: &Step) -> &'static str {
     }
 }
 
+/// Fields that say whose an object is, or the same of every object.
+const DULL: [&str; 7] = ["account", "comments", "description", "enabled", "kind", "type", "update-serial"];
+
 /// The values of changes in one line: a single field without its name where it is plain what it is.
 fn values(changes: &[Change], after: bool) -> String {
     let value = |change: &Change| {
         let side = if after { &change.will_be } else { &change.now };
         side.clone().unwrap_or_else(|| "–".to_owned())
     };
-    changes.iter().map(|change| format!("{} {}", change.field, value(change))).collect::<Vec<_>>().join(", ")
+    // What tells least of an object comes last: a line is cut at its end.
+    let (telling, rest): (Vec<_>, Vec<_>) = changes.iter().partition(|change| !DULL.contains(&change.field.as_str()));
+    let all = telling.into_iter().chain(rest);
+    all.map(|change| format!("{} {}", change.field, value(change))).collect::<Vec<_>>().join(", ")
 }
 
 /// How a step is taken back.

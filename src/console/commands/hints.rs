@@ -1,6 +1,6 @@
 //! Key hints of the footer, from the keymap in force.
 
-use crate::console::change::{Approve, Asks, Page};
+use crate::console::change::{Approve, Asks, Page, Sheet};
 use crate::console::keymap::{self, Mode};
 use crate::console::list::{ListId, Scope};
 use crate::console::model::{Focus, Layout, Model, Overlay, Screen, TextForm};
@@ -201,6 +201,7 @@ fn of_page(page: &Page) -> Vec<Wish> {
         Page::Run { .. } => vec![
             ("step 1", "take a way on"),
             ("stop", "stop after this step"),
+            ("handover", "hand over"),
             ("undo", "undo"),
             ("open", "log"),
             ("journal", "journal"),
@@ -218,6 +219,15 @@ fn of_page(page: &Page) -> Vec<Wish> {
         Page::Journal { .. } => {
             vec![("back", "back"), ("open", "open"), ("undo", "undo"), ("command", "resume"), ("refresh", "refresh")]
         }
+        Page::Text { of: Sheet::HandOver, .. } => vec![
+            ("back", "back"),
+            ("step 1", "save"),
+            ("step 2", "key to a file"),
+            ("step 3", "secret to the clipboard"),
+            ("copy", "copy"),
+            ("page-down", "page"),
+            ("refresh", "read again"),
+        ],
         Page::Text { .. } => vec![("back", "back"), ("page-down", "page")],
     }
 }

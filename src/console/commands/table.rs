@@ -474,6 +474,17 @@ pub static COMMANDS: &[Command] = &[
     .reaching(Danger::Final),
     look(
         Group::Change,
+        "handover",
+        "hand over",
+        "Shows what a tenant's people need: numbers, zones, key, how names are updated, workloads, what the perimeter lets \
+         through. It can be copied or saved. The secret of the key is fetched by a key of its own, into a new file that only \
+         you can read or onto your clipboard, and is never shown.",
+        may_change::hand_over,
+        changes::hand_over,
+    )
+    .taking(OF_TENANT),
+    look(
+        Group::Change,
         "journal",
         "journal of changes",
         "Lists every change of this site that the journal knows: how it stands, who began it, when.",

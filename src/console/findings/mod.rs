@@ -50,14 +50,9 @@ pub struct Verdict {
 
 /// Starts a check; one that still runs is given up.
 pub fn ask(model: &mut Model, check: Check, tenant: Option<Arc<str>>) -> Vec<Effect> {
-    stop(model);
-    let id = model.inquiry.as_ref().map_or(1, |i| i.id + 1);
-    let (asked, came) = (model.now, Came::Awaited);
-    let inquiry = Inquiry { id, check, tenant: tenant.clone(), asked, came, found: None };
-    remember(model, Probe { at: model.now, what: inquiry.name(), result: None });
     // The same looked at again: the cursor stays where it is.
-    let same = model.inquiry.as_ref().is_some_and(|old| old.check == check && old.tenant == inquiry.tenant);
-    model.inquiry = Some(inquiry);
+    let same = model.inquiry.as_ref().is_some_and(|old| old.check == check && old.tenant == tenant);
+    let effects = begin(model, check, tenant);
     while matches!(model.screen(), Screen::Finding { .. } | Screen::Evidence { .. } | Screen::Cell { .. }) {
         nav::pop(model);
     }
@@ -69,6 +64,17 @@ pub fn ask(model: &mut Model, check: Check, tenant: Option<Arc<str>>) -> Vec<Eff
         Some(shown @ (Screen::Diagnose { .. } | Screen::Isolation { .. })) => *shown = screen,
         _ => nav::push(model, screen),
     }
+    effects
+}
+
+/// Starts a check where nobody looks at one; what it comes to is shown where it belongs.
+pub fn begin(model: &mut Model, check: Check, tenant: Option<Arc<str>>) -> Vec<Effect> {
+    stop(model);
+    let id = model.inquiry.as_ref().map_or(1, |i| i.id + 1);
+    let (asked, came) = (model.now, Came::Awaited);
+    let inquiry = Inquiry { id, check, tenant: tenant.clone(), asked, came, found: None };
+    remember(model, Probe { at: model.now, what: inquiry.name(), result: None });
+    model.inquiry = Some(inquiry);
     vec![Effect::Check { id, check, tenant }]
 }
 

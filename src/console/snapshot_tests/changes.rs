@@ -1,9 +1,12 @@
 //! Plans, questions, runs, the unfinished change and the journal.
 
 use super::*;
-use crate::console::change::testing::{far_reaching, half_way, moment, offer, shelf, trouble, unfinished, with_riders};
+use crate::console::change::testing::{
+    far_reaching, half_way, moment, offer, onboarding, shelf, survey, trouble, unfinished, with_riders,
+};
 use crate::console::change::{self, Offer, Page, Sheet, Told, Wish};
 use crate::provision::engine::Ended;
+use crate::provision::handover::{Keys, Listing};
 use crate::provision::trouble::{Trouble, TroubleKind};
 use crate::provision::world::News;
 
@@ -189,15 +192,81 @@ fn the_journal() {
 }
 
 #[test]
+fn an_onboarding_from_its_plan_to_its_end() {
+    for size in SIZES {
+        check(&planned(size, &onboarding()), "plan", "onboarding");
+        let mut model = writing(size, &onboarding());
+        key(&mut model, "A");
+        tell(&mut model, Told::Opened("C-0042".parse().expect("a number")));
+        let total = onboarding().preview.plan.steps.len();
+        for step in 0..total {
+            tell(&mut model, Told::News(moment(2), News::Begun(step)));
+            tell(&mut model, Told::News(moment(3), News::Verified(step)));
+        }
+        tell(&mut model, Told::Ended(moment(43), Ok(Ended::Done)));
+        model.notice = None;
+        check(&model, "run", "onboarded");
+        for (report, name) in
+            [(super::diagnose::passing(&[]), "onboarded-checked"), (super::diagnose::broken(), "onboarded-broken")]
+        {
+            let mut checked = super::diagnose::come(model.clone(), report.clone());
+            let found = checked.inquiry.as_mut().and_then(|inquiry| inquiry.found.as_mut()).expect("a check");
+            // Whosever it is about.
+            found.diagnosis = Arc::new(crate::diagnose::Diagnosis { report, ..(*found.diagnosis).clone() });
+            checked.notice = None;
+            check(&checked, "run", name);
+        }
+        key(&mut model, "up");
+        check(&model, "run", "onboarded-steps");
+    }
+}
+
+#[test]
+fn what_a_tenants_people_are_handed_over() {
+    let keys = || {
+        let zone = |zone: &str| Listing {
+            zone: zone.to_owned(),
+            listed: Some((vec!["tdemo".to_owned()], vec!["10.20.99.0/24".to_owned()])),
+        };
+        let zones = vec![zone("tdemo.mobile.deevnet.net"), zone("129.20.10.in-addr.arpa")];
+        Keys { zones, there: vec![("tdemo".to_owned(), "hmac-sha256".to_owned())] }
+    };
+    for size in SIZES {
+        let mut model = tenants(testing::healthy(), size);
+        key(&mut model, "H");
+        tell(&mut model, Told::Keys(Ok(keys())));
+        check(&model, "handover", "known");
+        let drawn = crate::console::view(&model).hits;
+        update(&mut model, Msg::Drawn(drawn.into()));
+        key(&mut model, "pgdn");
+        check(&model, "handover", "known-below");
+        let mut model = tenants(testing::healthy(), size);
+        key(&mut model, "H");
+        let why = Trouble::new(TroubleKind::NotReached, "10.20.25.21:8081 refuses connections");
+        tell(&mut model, Told::Keys(Err(why)));
+        check(&model, "handover", "no-api");
+    }
+    let mut model = tenants(testing::healthy(), COMPACT);
+    key(&mut model, "H");
+    check(&model, "handover", "reading");
+    tell(&mut model, Told::Keys(Ok(keys())));
+    key(&mut model, "2");
+    check(&model, "handover", "key-file");
+}
+
+#[test]
 fn the_form_of_a_tenant() {
     for size in SIZES {
         let mut model = tenants(testing::healthy(), size);
         key(&mut model, "p");
         check(&model, "onboard", "empty");
+        tell(&mut model, Told::Surveyed(survey()));
         key(&mut model, "g r e e n h o u");
         check(&model, "onboard", "name-in-the-way");
         let mut model = tenants(testing::healthy(), size);
-        key(&mut model, "p p i c o w");
+        key(&mut model, "p");
+        tell(&mut model, Told::Surveyed(survey()));
+        key(&mut model, "p i c o w tab tab a p p");
         check(&model, "onboard", "fine");
     }
 }

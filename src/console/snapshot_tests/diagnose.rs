@@ -44,7 +44,7 @@ fn tracked() -> Tracked {
     Tracked { total: 12, unreplied: 3, listed }
 }
 
-fn come(mut model: Model, report: Report) -> Model {
+pub(super) fn come(mut model: Model, report: Report) -> Model {
     let diagnosis = Ok(Arc::new(judged(&model, report)));
     update(&mut model, Msg::Checked { id: 1, diagnosis, took: TOOK });
     model
@@ -97,7 +97,7 @@ fn zone() -> Subject {
 }
 
 /// What the exit node and SDN say, and nothing of workloads and of the firewall.
-fn passing(except: &[&str]) -> Report {
+pub(super) fn passing(except: &[&str]) -> Report {
     let seen = LEGS
         .iter()
         .filter(|leg| !matches!(leg.name, "workload → bridge" | "internet answers" | "nothing on management"));
@@ -123,7 +123,7 @@ fn finding(id: &'static str, subject: Subject, title: &str) -> Finding {
 }
 
 /// FRR is down and took the default route along; another tenant has a fault of its own.
-fn broken() -> Report {
+pub(super) fn broken() -> Report {
     let frr = finding("frr-down", Subject::new("node", "dv02hyp002p02"), "FRR on dv02hyp002p02 does not run (failed).")
         .fact("frr.unit", "dv02hyp002p02", "failed")
         .not_tested("whether it starts: that would be a change")

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::console::change::handover;
 use crate::console::list::{ListId, Scope};
 use crate::console::model::{Layout, Model, Overlay, Screen};
 use crate::console::msg::{Demand, Effect, Hit};
@@ -85,6 +86,11 @@ fn demand(model: &Model) -> Demand {
         _ => false,
     };
     out.flows = flows(model);
+    if let (true, Some(of), Some(inv)) = (handover::is_shown(model), &model.changes.handover, model.picture()) {
+        out.vmids = inv.workloads.iter().filter(|w| w.tenant == of.tenant).map(|w| w.vmid).collect();
+        out.tenants.retain(|tenant| *tenant != of.tenant);
+        out.tenants.insert(0, Arc::clone(&of.tenant));
+    }
     if let Screen::Text { subject, .. } = model.screen() {
         out.focus = Some(subject.clone());
         if let ObjectId::Workload(vmid) = subject {

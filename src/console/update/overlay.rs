@@ -3,7 +3,7 @@
 use tui_input::{Input as Field, InputRequest};
 
 use super::run_line;
-use crate::console::change;
+use crate::console::change::{self, handover};
 use crate::console::commands::run_lists::{set_filter, sort_by, toggle_column};
 use crate::console::commands::{self, Step};
 use crate::console::complete::{self, clean_line};
@@ -276,8 +276,11 @@ pub fn accept(model: &mut Model) -> Vec<Effect> {
         }
         Overlay::Save { saving: Saving::Running, .. } => Vec::new(),
         Overlay::Save { field, .. } => {
-            let dir = field.value().to_owned();
-            findings::save(model, &dir)
+            let place = field.value().to_owned();
+            match handover::is_shown(model) {
+                true => handover::save(model, &place),
+                false => findings::save(model, &place),
+            }
         }
         Overlay::Actions { at, .. } => {
             let chosen = commands::actions(model).rows.into_iter().nth(*at);

@@ -35,7 +35,8 @@ pub(super) fn next(model: &Model) -> Timestamp {
     sources.chain(model.follow_at).chain(asking).chain(checking).chain(changing).fold(minute, Timestamp::min)
 }
 
-/// Write mode ends; a plan is awaited, or becomes too old; the ages of a run that is on screen take their next step of 5 s.
+/// Write mode ends; a plan is awaited, or becomes too old; the ages of a run that is on screen take their next step of 5 s;
+/// a form on screen reads its sources again.
 fn of_changes(model: &Model) -> impl Iterator<Item = Timestamp> {
     let changes = &model.changes;
     let page = change::page(model);
@@ -45,7 +46,8 @@ fn of_changes(model: &Model) -> impl Iterator<Item = Timestamp> {
     let too_old = planning.and_then(Proposal::expires).and_then(|at| at.checked_add(AFTER).ok());
     let running = changes.running().filter(|_| matches!(page, Some(Page::Run { .. })));
     let ages = running.map(|run| next_multiple(model.now, run.began, 5).min(next_multiple(model.now, run.last, 5)));
-    [changes.armed, awaited, too_old.filter(|at| *at > model.now), ages].into_iter().flatten()
+    let again = change::form::due(model);
+    [changes.armed, awaited, too_old.filter(|at| *at > model.now), ages, again].into_iter().flatten()
 }
 
 fn of_source(health: &SourceHealth, now: Timestamp, shown: bool) -> Option<Timestamp> {

@@ -3,6 +3,7 @@
 use ratatui::layout::Rect;
 
 use super::field;
+use crate::console::change::handover;
 use crate::console::commands::{self, Action, Availability, Danger, HelpRow};
 use crate::console::complete::{self, Candidate};
 use crate::console::list::ListId;
@@ -19,7 +20,7 @@ use crate::inventory::Class;
 pub fn draw(canvas: &mut Canvas<'_>, model: &Model) {
     match &model.overlay {
         Overlay::None | Overlay::Filter { .. } | Overlay::Search { .. } => {}
-        Overlay::Save { field, saving } => save(canvas, field, saving),
+        Overlay::Save { field, saving } => save(canvas, model, field, saving),
         Overlay::Help { scroll, search } => help(canvas, model, *scroll, search),
         Overlay::Actions { search, at } => actions(canvas, model, search, *at),
         Overlay::Command { field, at, .. } => command(canvas, model, field, *at),
@@ -40,8 +41,8 @@ pub(in crate::console) fn popup(canvas: &mut Canvas<'_>, size: (u16, u16), title
     boxed(canvas, area, titles)
 }
 
-/// Where a bundle is to be kept.
-fn save(canvas: &mut Canvas<'_>, field: &tui_input::Input, saving: &Saving) {
+/// Where a bundle, or something of a hand-over, is to be kept.
+fn save(canvas: &mut Canvas<'_>, model: &Model, field: &tui_input::Input, saving: &Saving) {
     const ROWS: usize = 4;
     let width = canvas.area().width.saturating_sub(4).min(112);
     let room = width.saturating_sub(6);
@@ -51,10 +52,12 @@ fn save(canvas: &mut Canvas<'_>, field: &tui_input::Input, saving: &Saving) {
         Saving::Refused(why) => (Class::Warning, wrap(&canvas.plain(why), room)),
     };
     let shown = said.len().min(ROWS);
+    let evidence = ["Save the evidence", "secrets are taken out", "a directory that is not there yet, or is empty"];
+    let [title, remark, foot] = handover::prompt(model).unwrap_or(evidence);
     let titles = Titles {
-        title: "Save the evidence".to_owned(),
-        right: vec![Bit::muted("secrets are taken out")],
-        foot: vec![Bit::muted("a directory that is not there yet, or is empty")],
+        title: title.to_owned(),
+        right: vec![Bit::muted(remark)],
+        foot: vec![Bit::muted(foot)],
         focused: true,
     };
     let inside = popup(canvas, (width, 3 + u16::try_from(shown).unwrap_or(0)), &titles);

@@ -164,6 +164,16 @@ fn alone(file: &File, id: ChangeId, path: &Path) -> Result<(), JournalError> {
     Err(JournalError::Running(id))
 }
 
+/// Whether somebody has a change. Nobody is kept from it by this: the lock is shared, and given up at once.
+pub(super) fn is_running(path: &Path) -> std::io::Result<bool> {
+    let file = File::open(path)?;
+    match rustix::fs::flock(&file, FlockOperation::NonBlockingLockShared) {
+        Ok(()) => Ok(false),
+        Err(rustix::io::Errno::WOULDBLOCK) => Ok(true),
+        Err(e) => Err(e.into()),
+    }
+}
+
 fn ends_cut(file: &mut File) -> std::io::Result<bool> {
     if file.seek(SeekFrom::End(0))? == 0 {
         return Ok(false);

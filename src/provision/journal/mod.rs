@@ -298,6 +298,15 @@ impl Journal {
         file::begin(self, who, plan, at)
     }
 
+    /// Whether some console has the change now. It is only looked at: nobody is kept from taking it up.
+    ///
+    /// # Errors
+    /// When its file cannot be opened.
+    pub fn is_running(&self, id: ChangeId) -> Result<bool, JournalError> {
+        let path = self.path(id);
+        file::is_running(&path).map_err(|why| JournalError::File { path, what: "cannot be read", why })
+    }
+
     /// Takes a change up again, alone: a second console is refused for as long as this one has it.
     ///
     /// # Errors

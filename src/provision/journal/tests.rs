@@ -142,3 +142,20 @@ fn a_journal_in_a_directory_of_a_group_is_the_group_s() {
         assert_eq!(mode(&journal.path(change.id)), file, "{state:o}");
     }
 }
+
+#[test]
+fn who_has_a_change_is_looked_at_without_keeping_anybody_from_it() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let journal = Journal::in_state(dir.path());
+    let change = journal.begin(&who(), &plan(vec![Step::absent(thing("a"))]), now()).expect("begun");
+    let id = change.id;
+    assert!(journal.is_running(id).expect("told"));
+    assert!(matches!(journal.take_up(id), Err(JournalError::Running(_))));
+    drop(change);
+    // The copy that the notes of the change held is gone with it.
+    assert!(!journal.is_running(id).expect("told"));
+    assert!(!journal.is_running(id).expect("told"), "looking took nothing");
+    assert!(journal.take_up(id).is_ok());
+    let absent = "C-0099".parse().expect("a number");
+    assert!(journal.is_running(absent).is_err());
+}

@@ -6,6 +6,8 @@ mod forward;
 mod key;
 mod records;
 mod reload;
+mod signed;
+mod signing;
 mod zone;
 mod zone_apply;
 
@@ -14,6 +16,7 @@ pub(super) use forward::server_text;
 pub use key::TsigKey;
 pub use records::DnsRecords;
 pub use reload::ResolverReload;
+pub use signed::SignedRecords;
 pub use zone::{Claim, DnsZone};
 
 use super::trouble::{Trouble, TroubleKind};

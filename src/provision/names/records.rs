@@ -162,6 +162,13 @@ fn comments_of(text: &str) -> Option<Vec<Comment>> {
     Some(rows.into_iter().map(|(text, account, modified_at)| Comment { text, account, modified_at }).collect())
 }
 
+/// TTL and contents of fields that [`DnsRecords::wanted`] made.
+pub(super) fn set_of(fields: &Fields) -> Option<(u32, Vec<String>)> {
+    let ttl = fields.get("ttl")?.parse().ok()?;
+    let records = parsed(fields.get("records")?);
+    Some((ttl, records.iter().map(|record| record.content.raw().to_owned()).collect()))
+}
+
 /// Records of a field: what stands between quotes holds no separator.
 fn parsed(text: &str) -> Vec<Record> {
     let (mut rows, mut row) = (Vec::new(), String::new());
@@ -198,6 +205,12 @@ impl Ensure for DnsRecords {
 
     fn danger(&self, _todo: &Difference) -> Danger {
         Danger::One
+    }
+
+    fn goes(&self, todo: &Difference) -> Vec<String> {
+        let now =
+            todo.changes().iter().find(|change| change.field == "records").and_then(|change| change.now.as_deref());
+        vec![now.map_or_else(|| self.name(), |records| format!("{}: {records}", self.name()))]
     }
 
     fn observe<'a>(&'a self, context: &'a Context) -> Looking<'a> {

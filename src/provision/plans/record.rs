@@ -1,11 +1,12 @@
 //! Records of a tenant: names of its workloads with their pointers, and other names without.
 
 use std::net::{IpAddr, Ipv4Addr};
+use std::path::Path;
 
 use super::names::zones;
 use crate::backends::dns::{DnsName, RecordData, RecordSet};
 use crate::backends::powerdns::Change;
-use crate::provision::names::DnsRecords;
+use crate::provision::names::{DnsRecords, SignedRecords};
 use crate::provision::object::Object;
 use crate::provision::plan::{Plan, Step, Subject};
 use crate::provision::trouble::{Trouble, TroubleKind};
@@ -26,6 +27,21 @@ pub struct Of<'a> {
     pub tenant: &'a TenantName,
     /// Its index.
     pub index: TenantIndex,
+}
+
+/// The same plan, its record sets changed by signed updates. `key_file`: where the key is, else the API tells its secret.
+#[must_use]
+pub fn by_update(mut plan: Plan, tenant: &TenantName, key_file: Option<&Path>) -> Plan {
+    for step in &mut plan.steps {
+        if let Object::DnsRecords(set) = &step.object {
+            step.object = Object::SignedRecords(SignedRecords {
+                set: set.clone(),
+                key_file: key_file.map(Path::to_owned),
+                tenant: tenant.to_string(),
+            });
+        }
+    }
+    plan
 }
 
 fn refused(text: String, help: &str) -> Trouble {

@@ -109,6 +109,13 @@ impl Ensure for VmGone {
         Undo::None(NO_WAY_BACK)
     }
 
+    fn goes(&self, todo: &Difference) -> Vec<String> {
+        let now = |field: &str| todo.changes().iter().find(|change| change.field == field)?.now.as_deref();
+        let status = now("status").map_or_else(String::new, |status| format!(", {status}"));
+        let disks = now("disks").into_iter().flat_map(|disks| disks.split("; ")).map(|disk| format!("disk {disk}"));
+        std::iter::once(format!("{}{status}", self.vm.words())).chain(disks).collect()
+    }
+
     fn observe<'a>(&'a self, context: &'a Context) -> Looking<'a> {
         Box::pin(self.look(context))
     }

@@ -2,7 +2,7 @@
 
 use super::super::Availability::{self, Ready};
 use super::no;
-use crate::console::change::{self, Page, journal, proposal, run};
+use crate::console::change::{self, Page, handover, journal, proposal, run};
 use crate::console::model::Model;
 
 fn of<T>(result: Result<T, String>) -> Availability {
@@ -33,9 +33,18 @@ pub(in super::super) fn plan(model: &Model) -> Availability {
     }
 }
 
+/// There is a tenant here whose sheet can be shown.
+pub(in super::super) fn hand_over(model: &Model) -> Availability {
+    if model.picture().is_none() {
+        return no("nothing was read yet");
+    }
+    if handover::tenant(model).is_some() { Ready } else { no("there is no tenant here: name it") }
+}
+
 /// The page offers ways on.
 pub(in super::super) fn ways(model: &Model) -> Availability {
     let any = match change::page(model) {
+        Some(Page::Text { of: change::Sheet::HandOver, .. }) => handover::sheet(model).is_some(),
         Some(Page::Unfinished { .. }) => true,
         Some(Page::Run { .. }) => model.changes.run.as_ref().is_some_and(|run| !run::ways_on(run).is_empty()),
         _ => false,

@@ -1,6 +1,6 @@
 //! Plans, runs, the journal.
 
-use crate::console::change::{self, Page, Sheet, Wish, form, journal as shelf, proposal, run as running};
+use crate::console::change::{self, Page, Sheet, Wish, form, handover, journal as shelf, proposal, run as running};
 use crate::console::commands::Call;
 use crate::console::complete::clean_line;
 use crate::console::file::did_you_mean;
@@ -76,6 +76,21 @@ pub(in super::super) fn journal(model: &mut Model, _: &Call<'_>) -> Vec<Effect> 
     shelf::open(model)
 }
 
+/// The sheet for a tenant's people.
+pub(in super::super) fn hand_over(model: &mut Model, call: &Call<'_>) -> Vec<Effect> {
+    let named = match (call.args.first(), model.picture()) {
+        (Some(name), Some(inv)) => super::places::find_tenant(inv, name),
+        (Some(_), None) => Err("nothing was read yet".to_owned()),
+        (None, _) => {
+            handover::tenant(model).ok_or_else(|| "which tenant? put the cursor on one, or name it".to_owned())
+        }
+    };
+    match named {
+        Ok(tenant) => handover::open(model, tenant),
+        Err(why) => warn(model, format!("hand over: {why}")),
+    }
+}
+
 /// Opens what is under the cursor of a page.
 pub(in super::super) fn open(model: &mut Model) -> Vec<Effect> {
     let of = match change::page(model) {
@@ -107,6 +122,9 @@ pub(in super::super) fn data(model: &mut Model) -> Vec<Effect> {
 /// Takes a numbered way on.
 pub(in super::super) fn step(model: &mut Model, call: &Call<'_>) -> Vec<Effect> {
     let number = call.args.first().and_then(|word| word.parse::<usize>().ok()).unwrap_or(0);
+    if handover::is_shown(model) {
+        return handover::take(model, number);
+    }
     let ways = match (change::page(model), &model.changes.run) {
         (Some(Page::Unfinished { id }), _) => running::ways(*id),
         (Some(Page::Run { .. }), Some(run)) => running::ways_on(run),
@@ -120,6 +138,12 @@ pub(in super::super) fn again(model: &mut Model) -> Vec<Effect> {
     match change::page(model) {
         Some(Page::Plan { .. } | Page::Unfinished { .. }) => proposal::again(model),
         Some(Page::Journal { .. }) => shelf::open(model),
+        Some(Page::Text { of: Sheet::HandOver, .. }) => {
+            let mut effects: Vec<Effect> =
+                handover::tenant(model).into_iter().flat_map(|tenant| handover::open(model, tenant)).collect();
+            effects.push(Effect::Refresh(None));
+            effects
+        }
         _ => {
             model.say(Notice::progress("reading all sources again"));
             vec![Effect::Refresh(None)]

@@ -3,6 +3,7 @@
 use tui_input::Input as Field;
 
 use super::{changes, evidence};
+use crate::console::change::handover;
 use crate::console::commands::Call;
 use crate::console::list::{Cell, Cx, ListId, ListState};
 use crate::console::lists::def;
@@ -114,6 +115,9 @@ pub(in super::super) fn actions(model: &mut Model, _: &Call<'_>) -> Vec<Effect> 
 pub(in super::super) fn copy(model: &mut Model, call: &Call<'_>) -> Vec<Effect> {
     if let Screen::Text { subject, form, .. } = model.screen() {
         return vec![Effect::Copy(describe::plain(&describe::lines(model, subject, *form)))];
+    }
+    if matches!(model.screen(), Screen::Change(_)) {
+        return handover::sheet(model).map(|sheet| Effect::Copy(sheet.markdown())).into_iter().collect();
     }
     if matches!(model.screen(), Screen::Diagnose { .. } | Screen::Finding { .. } | Screen::Evidence { .. }) {
         return findings::text(model).map(Effect::Copy).into_iter().collect();

@@ -137,7 +137,7 @@ fn sides(canvas: &mut Canvas<'_>, area: Rect, reach: &Reach) -> u16 {
         rows
     };
     let (goes, stays) = (column("Will be destroyed", &reach.destroyed), column("Will stay", &reach.stays));
-    let most = area.height.saturating_sub(4);
+    let most = area.height.saturating_sub(if reach.noticed.is_empty() { 0 } else { 4 });
     let tall = |rows: &Vec<Vec<Bit>>| u16::try_from(rows.len()).unwrap_or(u16::MAX).min(most);
     if wide {
         let height = tall(&goes).max(tall(&stays));

@@ -3,7 +3,7 @@
 use ratatui::layout::Rect;
 
 use super::{folded, lines};
-use crate::console::change::form::{ASKED, Check, checks, lowest};
+use crate::console::change::form::{ASKED, Check, checks, hint, own};
 use crate::console::model::{Model, Overlay};
 use crate::console::theme::Role;
 use crate::console::view::field;
@@ -14,12 +14,17 @@ use crate::inventory::Class;
 
 /// Cells of the labels.
 const LABEL: u16 = 14;
+/// Where what follows from a field stands behind it.
+const HINT: u16 = 18;
 
 /// Draws the page.
 pub fn draw(canvas: &mut Canvas<'_>, model: &Model, area: Rect) {
     let Some(form) = &model.changes.form else { return };
-    let titles =
-        Titles { right: vec![Bit::muted("the draft is kept")], focused: true, ..Titles::new("Onboard a tenant") };
+    let titles = Titles {
+        right: vec![Bit::muted("the draft is kept")],
+        focused: true,
+        ..Titles::new("Onboard a tenant · step 1 of 4: name")
+    };
     rule(canvas, Rect { height: 1, ..area }, &titles);
     let roomy = area.height >= 18;
     let mut y = area.y + 1 + u16::from(roomy);
@@ -31,12 +36,13 @@ pub fn draw(canvas: &mut Canvas<'_>, model: &Model, area: Rect) {
         let width = area.width.saturating_sub(LABEL + 4);
         if focused && matches!(model.overlay, Overlay::None) {
             field::draw(canvas, (x, y), width, typed, "");
-        } else if typed.value().is_empty() && *key == "index" {
-            let free = model.picture().and_then(|inv| lowest(inv));
-            let text = free.map_or_else(|| "lowest free: not known".to_owned(), |free| format!("lowest free: {free}"));
-            canvas.bits((x, y), width, &[Bit::muted(text)]);
         } else {
             canvas.bits((x, y), width, &[Bit::new(typed.value().to_owned(), Role::Input)]);
+        }
+        if let Some(hint) = hint(model, key) {
+            let start =
+                if typed.value().is_empty() && !focused { 0 } else { HINT.max(canvas.width(typed.value()) + 2) };
+            canvas.bits((x + start, y), width.saturating_sub(start), &[Bit::muted(hint)]);
         }
         y += 1;
     }
@@ -48,7 +54,7 @@ pub fn draw(canvas: &mut Canvas<'_>, model: &Model, area: Rect) {
     } else {
         vec![canvas.glyph(Class::Fault), Bit::text(format!(" {failed} of {}", all.len()))]
     };
-    rule(canvas, Rect::new(area.x, y, area.width, 1), &Titles { right, ..Titles::new("checked as you type") });
+    rule(canvas, Rect::new(area.x, y, area.width, 1), &Titles { right, ..Titles::new("preflight, as you type") });
     let half = all.len().div_ceil(2);
     let width = (area.width.saturating_sub(4)) / 2;
     for (n, check) in all.iter().enumerate() {
@@ -87,8 +93,15 @@ pub fn sentence(model: &Model) -> Option<(Class, String)> {
     let all = checks(model);
     let failed = all.iter().filter(|check| check.class == Class::Fault).count();
     let unknown = all.iter().filter(|check| check.class == Class::Unknown).count();
+    let waits = all.iter().filter(|check| check.waits).count();
     Some(match (name, failed, unknown) {
         ("", ..) => (Class::Info, "type the tenant's name".to_owned()),
+        (name, 0, 0) if waits > 0 => {
+            (Class::Progress, format!("{name}: {} not told yet", format::plural(waits, "check")))
+        }
+        (name, 0, 0) if own(model).is_some() => {
+            (Class::Warning, format!("{name} is there: its plan makes only what it lacks"))
+        }
         (name, 0, 0) => (Class::Fine, format!("{name} can go on to its plan")),
         (name, 0, n) => {
             (Class::Unknown, format!("{name}: {} not known; the plan looks again", format::plural(n, "check")))

@@ -1,6 +1,7 @@
 //! Plans, runs and the journal on screen (screens.md 12a–14).
 
 pub mod approve;
+mod done;
 mod form;
 mod journal;
 mod plan;
@@ -10,7 +11,7 @@ mod unfinished;
 
 use ratatui::layout::Rect;
 
-use crate::console::change::{Came, Page, Proposal, Sheet, journal as shelf, run as running};
+use crate::console::change::{Came, Page, Proposal, Sheet, handover, journal as shelf, run as running};
 use crate::console::model::{Model, Overlay};
 use crate::console::theme::Role;
 use crate::console::widgets::canvas::{Bit, Canvas, wrap};
@@ -48,6 +49,7 @@ pub fn path(model: &Model, page: &Page) -> Vec<String> {
             Sheet::Yaml => of("Plan", Some("YAML".to_owned())),
             Sheet::Log(at) => of("Change", Some(format!("step {}", at + 1))),
             Sheet::Entry(id) => of("Journal", Some(id.to_string())),
+            Sheet::HandOver => of("Hand over", changes.handover.as_ref().map(|of| of.tenant.to_string())),
         },
     }
 }
@@ -68,6 +70,7 @@ pub fn sentence(model: &Model) -> Option<(Class, String)> {
             (Class::Warning, format!("{id} is not finished{held}"))
         }),
         Page::Journal { .. } => journal::sentence(model),
+        Page::Text { of: Sheet::HandOver, .. } => handover::sentence(model),
         Page::Text { .. } => None,
     }
 }

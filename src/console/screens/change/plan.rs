@@ -5,6 +5,7 @@ use ratatui::layout::Rect;
 use super::{awaited, danger, folded, lines, steps, waiting, window};
 use crate::console::change::words;
 use crate::console::change::{Came, Offer, Proposal, proposal};
+use crate::console::list::Cell;
 use crate::console::model::Model;
 use crate::console::theme::Role;
 use crate::console::widgets::canvas::{Bit, Canvas};
@@ -17,6 +18,8 @@ use crate::text::{Cut, cut, pad};
 
 /// Rows that the detail keeps, its rule included.
 const DETAIL: u16 = 7;
+/// Cells that a name keeps whatever stands behind it.
+const NAME: usize = 26;
 /// Below this width what is there now leaves.
 const NARROW: u16 = 72;
 
@@ -32,11 +35,13 @@ pub fn draw(canvas: &mut Canvas<'_>, model: &Model, area: Rect, at: usize) {
         return waiting(canvas, area, &awaited(model, proposal));
     };
     let preview = &offer.preview;
-    let titles =
-        Titles { right: vec![danger(preview.danger())], focused: true, ..Titles::new(preview.plan.title.clone()) };
+    let title = format!("{}{}", preview.plan.title, words::part(&preview.plan, 2, "plan"));
+    let titles = Titles { right: vec![danger(preview.danger())], focused: true, ..Titles::new(title) };
     rule(canvas, Rect { height: 1, ..area }, &titles);
     let len = u16::try_from(preview.plan.steps.len()).unwrap_or(u16::MAX);
-    let above = above(canvas, area, proposal, offer);
+    let mut above = above(canvas, area, proposal, offer);
+    let numbers = model.picture().and_then(|inv| words::numbers(&inv.site, &preview.plan));
+    above.splice(0..0, numbers.map(|[line, ..]| vec![Bit::muted(line)]));
     let head = u16::try_from(above.len()).unwrap_or(0).min(area.height / 3);
     lines(canvas, Rect { y: area.y + 1, height: head, ..area }, above);
     let room = area.height.saturating_sub(2 + head + DETAIL).max(1);
@@ -70,12 +75,18 @@ fn columns(canvas: &Canvas<'_>, preview: &Preview, width: u16) -> (usize, usize,
     if width < NARROW {
         return (rest / 2, 0, rest - rest / 2);
     }
-    let cells = (0..preview.plan.steps.len()).map(|number| canvas.cell_bits(&words::now(preview, number)));
-    let widest = cells.map(|bits| usize::from(canvas.bits_width(&bits))).max().unwrap_or(0);
-    let now = widest.clamp(10, (rest / 4).max(10));
+    let widest = |cell: fn(&Preview, usize) -> Cell| {
+        let cells = (0..preview.plan.steps.len()).map(|number| canvas.cell_bits(&cell(preview, number)));
+        cells.map(|bits| usize::from(canvas.bits_width(&bits))).max().unwrap_or(0)
+    };
+    let now = widest(words::now).clamp(8, (rest / 5).max(10));
     let names = preview.plan.steps.iter().map(|step| usize::from(canvas.width(&step.object.ensure().name())));
-    let name = names.max().unwrap_or(0).clamp(20, (rest / 2).max(20));
-    (name, now, rest.saturating_sub(name + now + 2))
+    let names = names.max().unwrap_or(0);
+    let rest = rest.saturating_sub(now + 2);
+    // What it will be is what is decided on: the name gives way, it stands whole below.
+    let will = widest(words::will_be).max(7).min(rest.saturating_sub(names.min(NAME)));
+    let name = names.max(18).min(rest.saturating_sub(will));
+    (name, now, rest.saturating_sub(name))
 }
 
 fn table(canvas: &mut Canvas<'_>, preview: &Preview, at: usize, body: Rect) {

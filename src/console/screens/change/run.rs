@@ -3,15 +3,15 @@
 use jiff::Timestamp;
 use ratatui::layout::Rect;
 
-use super::{folded, lines, second, ways, window};
+use super::{done, folded, lines, second, ways, window};
 use crate::console::change::Run;
 use crate::console::change::run::{self as running, State, StepRun, ago};
+use crate::console::change::words;
 use crate::console::findings;
 use crate::console::model::Model;
 use crate::console::theme::Role;
 use crate::console::widgets::canvas::{Bit, Canvas};
 use crate::console::widgets::frame::{Titles, rule};
-use crate::diagnose::collect::Check;
 use crate::inventory::Class;
 use crate::provision::trouble::TroubleKind;
 use crate::text::{Cut, cut, pad};
@@ -28,16 +28,25 @@ pub fn draw(canvas: &mut Canvas<'_>, model: &Model, area: Rect, at: Option<usize
     let until = run.ended.as_ref().map_or(model.now, |end| end.at);
     let name = run.change.map_or_else(String::new, |change| format!("change {change} · "));
     let took = run.ended.as_ref().map_or_else(|| ago(run.began, until), |end| exact(run.began, end.at));
+    let part = match run.succeeded() {
+        true => words::part(&run.offer.preview.plan, 4, "done"),
+        false => words::part(&run.offer.preview.plan, 3, "apply"),
+    };
     let titles = Titles {
         right: vec![Bit::muted(format!("{name}{took}"))],
         focused: true,
-        ..Titles::new(run.offer.preview.plan.title.clone())
+        ..Titles::new(format!("{}{part}", run.offer.preview.plan.title))
     };
     rule(canvas, Rect { height: 1, ..area }, &titles);
+    let summary = done::is_due(run, at);
     let at = at.unwrap_or_else(|| run.current()).min(run.steps.len().saturating_sub(1));
     let result = result(canvas, area, run);
     let head = u16::try_from(result.len()).unwrap_or(0).min(area.height / 3);
     lines(canvas, Rect { y: area.y + 1, height: head, ..area }, result);
+    if summary {
+        let below = Rect { y: area.y + 1 + head, height: area.height.saturating_sub(1 + head), ..area };
+        return done::draw(canvas, model, run, below);
+    }
     let len = u16::try_from(run.steps.len()).unwrap_or(u16::MAX);
     let ended = run.ended.is_some();
     let on = running::ways_on(run);
@@ -196,8 +205,7 @@ fn checked(canvas: &mut Canvas<'_>, model: &Model, run: &Run, area: Rect) {
     if area.height < 2 || run.open_change().is_some() {
         return;
     }
-    let since = run.ended.as_ref().map_or(run.began, |end| end.at);
-    let inquiry = model.inquiry.as_ref().filter(|inquiry| inquiry.check == Check::All && inquiry.asked >= since);
+    let inquiry = done::inquiry(model, run);
     rule(canvas, Rect { height: 1, ..area }, &Titles::new("check all"));
     let bits = match inquiry {
         None => vec![canvas.glyph(Class::NotRun), Bit::muted(" not run since")],

@@ -3,7 +3,7 @@
 use ratatui::layout::Rect;
 
 use super::{folded, second};
-use crate::console::change::{Sheet, journal as shelf, words};
+use crate::console::change::{Sheet, handover, journal as shelf, words};
 use crate::console::model::Model;
 use crate::console::screens::text;
 use crate::console::theme::Role;
@@ -19,6 +19,7 @@ pub fn draw(canvas: &mut Canvas<'_>, model: &Model, area: Rect, of: &Sheet, scro
         Sheet::Step(at) => step(canvas, model, area, *at),
         Sheet::Yaml => yaml(canvas, model, area),
         Sheet::Log(at) => log(canvas, model, area, *at),
+        Sheet::HandOver => hand_over(canvas, model, area),
         Sheet::Entry(id) => match shelf::entry(model, *id) {
             Some(found) => (format!("{id} · {}", found.plan.title), entry(canvas, model, area, found)),
             None => (id.to_string(), vec![vec![Bit::muted("It is not in the journal.")]]),
@@ -114,6 +115,24 @@ fn log(canvas: &Canvas<'_>, model: &Model, area: Rect, at: usize) -> Text {
         rows.push(vec![Bit::muted("It told nothing.")]);
     }
     (format!("step {} · {name}", at + 1), rows)
+}
+
+/// The sheet for a tenant's people, and what can be done with it above it.
+fn hand_over(canvas: &Canvas<'_>, model: &Model, area: Rect) -> Text {
+    let mut rows: Vec<Vec<Bit>> = Vec::new();
+    for (n, (word, text)) in handover::WAYS.iter().enumerate() {
+        rows.push(vec![Bit::new(format!(" {}  {word:<11}", n + 1), Role::Accent), Bit::text(*text)]);
+    }
+    rows.push(Vec::new());
+    let Some(sheet) = handover::sheet(model) else {
+        return ("hand over".to_owned(), vec![vec![Bit::muted("This tenant is not in the picture.")]]);
+    };
+    for line in sheet.markdown().lines() {
+        let role = if line.starts_with('#') { Role::Title } else { Role::Text };
+        let parts = text::folded(canvas, line, area.width.saturating_sub(3));
+        rows.extend(parts.into_iter().map(|part| vec![Bit::new(part, role)]));
+    }
+    (format!("Hand over {}", sheet.tenant), rows)
 }
 
 fn entry(canvas: &Canvas<'_>, model: &Model, area: Rect, entry: &Entry) -> Vec<Vec<Bit>> {

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use jiff::SignedDuration;
 
 use super::*;
-use crate::console::change::testing::{finished, half_way, moment, offer, shelf, trouble, unfinished, with_riders};
+use crate::console::change::testing::{
+    finished, half_way, moment, offer, onboarding, shelf, survey, trouble, unfinished, with_riders,
+};
 use crate::console::change::{Came, Offer, Order, Page, Shelf, State, Told, Wish, page};
 use crate::provision::approve::Consent;
 use crate::provision::engine::Ended;
@@ -316,12 +318,15 @@ fn any_plan_can_be_asked_for_by_its_name() {
 #[test]
 fn a_form_checks_while_it_is_typed_and_leads_to_a_plan() {
     let mut m = given((80, 24));
-    press(&mut m, "p");
+    let asked = press(&mut m, "p");
+    assert!(matches!(orders(&asked)[..], [Order::Survey { .. }]), "the sources are read at once: {asked:?}");
     assert!(orders(&press(&mut m, "enter")).is_empty(), "there is no name yet");
-    type_text(&mut m, "tdemo");
+    let id = m.changes.count;
+    update(&mut m, Msg::Change(id, Box::new(Told::Surveyed(survey()))));
+    type_text(&mut m, "greenhou");
     assert!(orders(&press(&mut m, "enter")).is_empty());
     assert!(said(&m).contains("cannot go on"), "{}", said(&m));
-    for _ in 0..5 {
+    for _ in 0..8 {
         press(&mut m, "backspace");
     }
     type_text(&mut m, "picow");
@@ -361,4 +366,49 @@ fn a_form_checks_while_it_is_typed_and_leads_to_a_plan() {
     press(&mut m, "esc");
     press(&mut m, "p");
     assert_eq!(m.changes.form.as_ref().unwrap().text("index"), "2", "the draft is kept");
+}
+
+#[test]
+fn a_form_on_screen_reads_its_sources_again_and_one_reading_at_a_time() {
+    let mut m = given((80, 24));
+    press(&mut m, "p");
+    let later = |m: &mut Model, seconds: i64| update(m, Msg::Now(moment(seconds)));
+    assert!(orders(&later(&mut m, 11)).is_empty(), "the first is awaited still");
+    let id = m.changes.count;
+    update(&mut m, Msg::Change(id, Box::new(Told::Surveyed(survey()))));
+    let effects = later(&mut m, 12);
+    let asked = orders(&effects);
+    assert!(matches!(asked[..], [Order::Survey { id }] if *id > 1), "{asked:?}");
+    let id = m.changes.count;
+    update(&mut m, Msg::Change(id, Box::new(Told::Surveyed(survey()))));
+    press(&mut m, "esc");
+    assert!(orders(&later(&mut m, 40)).is_empty(), "nobody looks at the form");
+}
+
+#[test]
+fn a_tenant_that_was_made_is_checked_and_handed_over() {
+    let mut m = planned(&onboarding());
+    press(&mut m, "w");
+    press(&mut m, "A");
+    tell(&mut m, Told::Opened("C-0042".parse().unwrap()));
+    let ended = tell(&mut m, Told::Ended(moment(43), Ok(Ended::Done)));
+    let checks = |effects: &[Effect]| {
+        effects.iter().any(|e| matches!(e, Effect::Check { tenant: Some(of), .. } if **of == *"picow"))
+    };
+    assert!(checks(&ended), "{ended:?}");
+    assert!(matches!(page(&m), Some(Page::Run { .. })), "the check is told on the same page");
+    // It is not in the picture yet.
+    press(&mut m, "2");
+    assert!(said(&m).contains("picow is not in the picture yet"), "{}", said(&m));
+
+    // Somebody who waits for a check is not disturbed; a plan that checks nothing as a whole is not checked.
+    let mut busy = planned(&onboarding());
+    press(&mut busy, "w");
+    press(&mut busy, "A");
+    crate::console::findings::begin(&mut busy, crate::diagnose::collect::Check::Egress, None);
+    assert!(!checks(&tell(&mut busy, Told::Ended(moment(43), Ok(Ended::Done)))));
+    let mut other = planned(&offer());
+    press(&mut other, "w");
+    press(&mut other, "A");
+    assert!(!checks(&tell(&mut other, Told::Ended(moment(43), Ok(Ended::Done)))));
 }

@@ -178,7 +178,7 @@ fn help_searches_and_closes() {
     press(&mut model, "? /");
     type_text(&mut model, "clipboard");
     let rows: usize = commands::help(&model).sections.iter().map(|s| s.rows.len()).sum();
-    assert_eq!(rows, 1);
+    assert_eq!(rows, 2, "copy, and hand over");
     press(&mut model, "esc");
     assert!(matches!(model.overlay, Overlay::None));
 }

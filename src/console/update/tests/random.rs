@@ -102,8 +102,11 @@ fn only_reads(effects: &[Effect]) {
             | Effect::WakeAt(_)
             | Effect::Judge { .. }
             | Effect::Title(_) => {}
-            // Without a plan that was looked at nothing runs.
-            Effect::Change(order) => assert!(!matches!(order, Order::Run { .. }), "{order:?}"),
+            // Without a plan that was looked at nothing runs, and no secret is fetched of a key that nobody told.
+            Effect::Change(order) => {
+                assert!(!matches!(order, Order::Run { .. } | Order::Secret { .. }), "{order:?}");
+            }
+            Effect::CopySecret(_) => panic!("a secret that nobody fetched"),
         }
     }
 }

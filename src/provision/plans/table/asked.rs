@@ -6,12 +6,13 @@ use super::{Desk, Draft, new, refused, value};
 use crate::backends::dns::{DnsName, RecordData, Text};
 use crate::provision::journal::JournalError;
 use crate::provision::object::Object;
-use crate::provision::plan::Plan;
+use crate::provision::plan::{Plan, Reach};
 use crate::provision::plans::workload::{self, SHUTDOWN, Size, Switch, Workload};
 use crate::provision::plans::{forward, onboard, record, sdn, tsig};
 use crate::provision::sdn::holds_lock;
 use crate::provision::survey::Survey;
 use crate::provision::trouble::{Trouble, TroubleKind};
+use crate::site::model::{PowerDnsMode, PowerDnsSite};
 use crate::site::names::{NameError, TenantName, WorkloadName};
 use crate::site::numbering::TenantIndex;
 
@@ -140,6 +141,9 @@ pub(super) async fn remove(desk: &Desk, words: &[String]) -> Result<Draft, Troub
         let names = of.workload_removal(world, &of.name(name.as_str())?, numbers.address).await?;
         plan.steps.splice(0..0, names);
     }
+    if let Some(numbers) = workload::numbers(site, &plan) {
+        plan.reach = Some(Reach { stays: workload::stays(&numbers), ..Reach::default() });
+    }
     Ok(new(plan))
 }
 
@@ -179,7 +183,25 @@ pub(super) async fn record_set(desk: &Desk, words: &[String]) -> Result<Draft, T
             records.stands_alone(&desk.world).await?;
         }
     }
-    Ok(new(plan))
+    by_way(desk, &tenant, words, plan)
+}
+
+/// The plan by the way that is asked for: the API, or updates, which are the only way where the site says that the API is not
+/// reached.
+fn by_way(desk: &Desk, tenant: &TenantName, words: &[String], plan: Plan) -> Result<Draft, Trouble> {
+    let dns_only = |dns: &PowerDnsSite| dns.mode == PowerDnsMode::DnsOnly;
+    let update = match value(words, "via") {
+        None => desk.world.site.powerdns.as_ref().is_some_and(dns_only),
+        Some("update") => true,
+        Some("api") => false,
+        Some(other) => return Err(refused(format!("{other:?} is no way to records"), "api or update")),
+    };
+    let file = value(words, "key-file").map(std::path::Path::new);
+    match (update, file) {
+        (true, file) => Ok(new(record::by_update(plan, tenant, file))),
+        (false, None) => Ok(new(plan)),
+        (false, Some(_)) => Err(refused("the API needs no key of a tenant", "leave the file out, or say via update")),
+    }
 }
 
 /// The data of a record, as it is typed.
@@ -211,7 +233,7 @@ pub(super) async fn record_delete(desk: &Desk, words: &[String]) -> Result<Draft
     };
     let address = value(words, "pointer").map(address).transpose()?;
     let of = record::Of { site: &desk.world.site, tenant: &tenant, index };
-    Ok(new(of.delete(&name, rtype, address)?))
+    by_way(desk, &tenant, words, of.delete(&name, rtype, address)?)
 }
 
 pub(super) async fn rotation(desk: &Desk, words: &[String], begins: bool) -> Result<Draft, Trouble> {
