@@ -3,7 +3,8 @@
 use futures_util::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 
-use super::fields::{Change, Difference, Seen, Wanted};
+use super::fields::{Change, Difference, Fields, Seen, Wanted};
+use super::journal::Notes;
 use super::plan::Step;
 use super::trouble::Trouble;
 use super::world::Context;
@@ -161,6 +162,15 @@ pub trait Ensure: Send + Sync {
         false
     }
 
+    /// What an object that a change asked for, and never saw made, has to look like so that it is certainly this change's and
+    /// may be taken back; `None` = nothing proves it, and it is left to whoever looks.
+    fn proof(&self, _wanted: &Fields, _notes: &Notes) -> Option<Fields> {
+        None
+    }
+    /// What is still to be wanted of it by a way back on which these objects do not come back; `None` = nothing.
+    fn without(&self, wanted: Wanted, _lost: &[Object]) -> Option<Wanted> {
+        Some(wanted)
+    }
     /// Gives back what a run must not keep when it ends early; `None` = it holds nothing.
     fn give_back<'a>(&'a self, _context: &'a Context, _permit: &'a Permit) -> Option<Doing<'a>> {
         None
