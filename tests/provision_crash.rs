@@ -38,15 +38,15 @@ async fn whole(course: Course, ways: usize) {
 
 #[tokio::test]
 async fn an_onboarding_ends_as_undisturbed_wherever_it_is_cut_off() {
-    whole(Course::Onboard, 2).await;
+    whole(Course::Onboard, 4).await;
 }
 
 #[tokio::test]
 async fn a_workload_ends_as_undisturbed_wherever_it_is_cut_off() {
-    whole(Course::Workload, 3).await;
+    whole(Course::Workload, 7).await;
 }
 
 #[tokio::test]
 async fn the_end_of_a_tenant_ends_as_undisturbed_wherever_it_is_cut_off() {
-    whole(Course::Delete, 3).await;
+    whole(Course::Delete, 5).await;
 }

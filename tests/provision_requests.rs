@@ -42,7 +42,7 @@ impl Gate for Sent {
 /// What is asked for, one after the other, as by the commands of the console.
 const ASKED: &[&str] = &[
     "onboard picow workload=app cores=2 memory=4096 disk=40 user=ops",
-    "workload-create picow db",
+    "workload-create picow/db",
     "workload-resize picow/app cores=4 memory=8192 disk=50",
     "workload-power picow/app to=reboot",
     "workload-power picow/app to=shutdown",

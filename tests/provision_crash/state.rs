@@ -14,7 +14,9 @@ pub fn state(world: &World) -> BTreeMap<String, String> {
     };
     for (view, tree) in [("configured", &world.sdn.configured), ("running", &world.sdn.running)] {
         for (kind, id, object) in tree.all() {
-            put(format!("sdn {view} {kind:?} {id}"), serde_json::to_string(object).unwrap());
+            // Proxmox rolls a MAC for each new zone.
+            let kept: BTreeMap<_, _> = object.iter().filter(|(key, _)| *key != "mac").collect();
+            put(format!("sdn {view} {kind:?} {id}"), serde_json::to_string(&kept).unwrap());
         }
     }
     put("sdn lock".to_owned(), world.sdn.lock.is_some().to_string());
