@@ -39,6 +39,9 @@ impl Gate for Sent {
     }
 }
 
+/// Somebody switches the tenant's forward off.
+const SWITCHED_OFF: &str = "";
+
 /// What is asked for, one after the other, as by the commands of the console.
 const ASKED: &[&str] = &[
     "onboard picow workload=app cores=2 memory=4096 disk=40 user=ops",
@@ -55,9 +58,10 @@ const ASKED: &[&str] = &[
     "record-delete picow www type=CNAME",
     "tsig-begin picow",
     "tsig-end picow",
-    "forward-set lab.example.net server=10.20.25.21",
-    "forward-set lab.example.net server=10.20.25.22",
-    "forward-delete lab.example.net",
+    "forward-delete picow.mobile.deevnet.net",
+    "forward-set picow.mobile.deevnet.net server={dns}",
+    SWITCHED_OFF,
+    "forward-set picow.mobile.deevnet.net server={dns}",
     "workload-delete picow/app",
     "workload-delete picow/db",
     "tenant-delete picow",
@@ -68,7 +72,13 @@ async fn sent() -> Vec<Arrival> {
     let bench = Bench::start().await;
     let sent = Arc::new(Sent::default());
     bench.lab.gate(Some(sent.clone()));
-    for asked in ASKED {
+    let server = bench.lab.authoritative().unwrap().to_string();
+    for asked in ASKED.iter().map(|asked| asked.replace("{dns}", &server)) {
+        if asked == SWITCHED_OFF {
+            let off = |row: &mut deevnet_console::lab::perimeter::Forward| row.enabled = false;
+            bench.lab.edit(|world| off(world.perimeter.forward_mut("picow.mobile.deevnet.net").unwrap())).unwrap();
+            continue;
+        }
         let mut words = asked.split(' ').map(str::to_owned);
         let name = words.next().unwrap();
         let world = bench.world().await;
@@ -156,7 +166,8 @@ fn perimeter(all: &[Arrival], contract: &Value) -> BTreeSet<String> {
 fn powerdns(all: &[Arrival]) -> BTreeSet<String> {
     let mut calls = BTreeSet::new();
     for request in all.iter().filter(|request| request.to == "dns") {
-        let parts: Vec<&str> = request.target.trim_start_matches("/api/v1/servers/localhost/").split('/').collect();
+        let path = request.target.split('?').next().unwrap().trim_start_matches("/api/v1/servers/localhost/");
+        let parts: Vec<&str> = path.split('/').collect();
         let body: Value =
             if request.body.is_empty() { Value::Null } else { serde_json::from_slice(&request.body).unwrap() };
         let keys: BTreeSet<&str> = body.as_object().into_iter().flatten().map(|(key, _)| key.as_str()).collect();
