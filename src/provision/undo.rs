@@ -93,14 +93,17 @@ fn asked(wanted: &Wanted) -> Fields {
 pub fn way_back(entry: &Entry) -> WayBack {
     let Back { steps: backs, first, again, left, .. } = Back::of(entry);
     let touched = |place: Place| backs.iter().rposition(|(own, _)| *own == place);
+    // An apply of the fabric writes FRR's configuration anew: what goes on the exit nodes goes before it, under the same lock.
+    let over = |place: Place| match place {
+        Place::Pve => touched(place).map(|last| last.max(touched(Place::Exit).unwrap_or(last))),
+        place => touched(place),
+    };
     let mut steps: Vec<Step> = first.into_iter().filter(|(p, _)| touched(*p).is_some()).map(|(_, step)| step).collect();
-    for (number, (place, step)) in backs.iter().enumerate() {
+    for (number, (_, step)) in backs.iter().enumerate() {
         steps.push(step.clone());
-        if touched(*place) == Some(number) {
-            // They were met last first.
-            let of = again.iter().rev().filter(|(own, _)| own == place);
-            steps.extend(of.map(|(_, step)| step.clone().following()));
-        }
+        // They were met last first.
+        let of = again.iter().rev().filter(|(place, _)| over(*place) == Some(number));
+        steps.extend(of.map(|(_, step)| step.clone().following()));
     }
     guard(entry, &mut steps);
     let plan = Plan {

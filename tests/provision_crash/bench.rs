@@ -11,13 +11,15 @@ use deevnet_console::backends::http::Limits;
 use deevnet_console::backends::opnsense;
 use deevnet_console::lab::{Lab, LabOptions, Moment, Pace};
 use deevnet_console::provision::approve::{ApprovedPlan, Consent};
+use deevnet_console::provision::conduct;
 use deevnet_console::provision::engine::{Ended, Engine};
-use deevnet_console::provision::journal::{Change, ChangeId, Journal, JournalError, Who};
+use deevnet_console::provision::journal::{Change, ChangeId, Journal, JournalError, Notes, Who};
 use deevnet_console::provision::plan::{Plan, Preview};
 use deevnet_console::provision::plans::onboard::{self, Onboarding};
 use deevnet_console::provision::plans::workload::{Workload, create};
 use deevnet_console::provision::plans::{delete, sdn};
 use deevnet_console::provision::trouble::{Trouble, TroubleKind};
+use deevnet_console::provision::undo::way_back;
 use deevnet_console::provision::world::{Patience, World};
 use deevnet_console::site::Site;
 use jiff::Timestamp;
@@ -229,6 +231,47 @@ impl Bench {
             }
             // Nobody tries again in the same second.
             self.now.fetch_add(30_000, Ordering::SeqCst);
+        }
+        Err(said.join("\n"))
+    }
+
+    /// The first change is taken back, until that is done; what stays of it, by its own words. `None` where nothing was begun.
+    pub async fn taken_back(&self) -> Result<Option<Vec<String>>, String> {
+        let journal = self.journal();
+        let Some(first) = journal.ids().unwrap().into_iter().next() else { return Ok(None) };
+        let Ok(entry) = journal.read(first) else { return Ok(None) };
+        let back = way_back(&entry);
+        let left = back.left.iter().map(|(name, why)| format!("{name}: {why}")).collect();
+        let (mut next, mut said) = ((conduct::Course::TakeBack(first), back.plan, Notes::default()), Vec::new());
+        for _ in 0..5 {
+            let world = self.world().await;
+            let (course, plan, notes) = next;
+            let preview = plan.clone().preview(&world, notes).await;
+            let consent = Consent::Flags { write: true, yes: true, confirm: Some(preview.plan.subject.name.clone()) };
+            let ended = match ApprovedPlan::of(preview, &world.site, &consent, (world.clock)()) {
+                Err(refusal) => Err(refusal.to_string()),
+                Ok(approved) => {
+                    let (_keep, stop) = watch::channel(false);
+                    let ears = conduct::Ears { listener: Arc::new(|_| ()), stop };
+                    let ended = conduct::run(&world, &journal, (course, approved), &who(), &ears, |_| ()).await;
+                    ended.map_err(|e| e.to_string())
+                }
+            };
+            match ended {
+                Ok(Ended::Done) => {
+                    let open = journal.unfinished().unwrap();
+                    return if open.is_empty() { Ok(Some(left)) } else { Err(format!("{} is open", open[0].id)) };
+                }
+                other => said.push(format!("{other:?}")),
+            }
+            self.now.fetch_add(30_000, Ordering::SeqCst);
+            let newest = *journal.ids().unwrap().last().unwrap();
+            next = if newest == first {
+                (course, way_back(&journal.read(first).unwrap()).plan, Notes::default())
+            } else {
+                let entry = journal.read(newest).unwrap();
+                (conduct::Course::Resume(newest), entry.plan.clone(), entry.notes())
+            };
         }
         Err(said.join("\n"))
     }

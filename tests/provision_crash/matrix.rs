@@ -135,6 +135,42 @@ impl Matrix {
         ));
     }
 
+    /// Instead of going on the change is taken back: nothing of it is left but what is named.
+    pub async fn undone(&mut self, stride: usize) {
+        let forks = self.forks();
+        let mut leaves = BTreeMap::<String, u32>::new();
+        let mut runs = 0;
+        for (number, fork) in forks.iter().enumerate().skip(1).step_by(stride) {
+            self.bench.back_to(fork, &self.journal[..fork.journal]);
+            let taken = self.bench.taken_back().await;
+            runs += 1;
+            let start = self.start.clone();
+            let now = state(&self.bench.lab.world());
+            self.bench.lab.back_to(&start.moment);
+            let mut wrong = differs(&state(&self.bench.lab.world()), &now);
+            match taken {
+                Err(why) => wrong.push(why),
+                Ok(left) => {
+                    let left = left.unwrap_or_default();
+                    left.iter().for_each(|what| *leaves.entry(what.clone()).or_default() += 1);
+                    if wrong.len() <= left.len() {
+                        wrong.clear();
+                    } else {
+                        wrong.push(format!("named: {left:?}"));
+                    }
+                }
+            }
+            if !wrong.is_empty() {
+                self.faults.push(format!(
+                    "taken back at moment {number} of {}:\n  {}",
+                    forks.len(),
+                    wrong.join("\n  ")
+                ));
+            }
+        }
+        self.say(&format!("taken back: {runs} moments; left, and named: {leaves:?}"));
+    }
+
     /// The journal ends behind every line, and in the middle of some.
     pub async fn cuts(&mut self) {
         let forks = self.forks();
