@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use deevnet_console::lab::names::Zone;
 use deevnet_console::lab::node::files::{Entry, files};
+use deevnet_console::lab::sdn::Kind;
 use deevnet_console::lab::state::{Guest, World};
 
 pub fn state(world: &World) -> BTreeMap<String, String> {
@@ -43,15 +44,17 @@ pub fn state(world: &World) -> BTreeMap<String, String> {
     }
     put("perimeter".to_owned(), format!("{:?} {:?}", world.perimeter.rules, world.perimeter.aliases));
     let now = world.booted;
-    let text = match files(world, now).remove("etc/frr/frr.conf.local") {
-        Some(Entry::Text(text)) => text,
-        other => format!("{other:?}"),
-    };
-    put("frr.conf.local".to_owned(), text);
+    let mut on_node = files(world, now);
+    for name in ["etc/frr/frr.conf.local", "etc/frr/frr.conf"] {
+        match on_node.remove(name) {
+            Some(Entry::Text(text)) => put(name.to_owned(), text),
+            other => panic!("{name}: {other:?}"),
+        }
+    }
     for zone in world.exit.vrfs.keys() {
         let vrf = world.exit.vrf(zone);
-        // What was never touched is as good as what was put back.
-        if vrf.local != deevnet_console::lab::state::LocalStanza::Missing {
+        // Of a zone that is not there nothing is running, and the file is compared by itself.
+        if world.sdn.running.get(Kind::Zone, zone).is_some() {
             put(format!("vrf {zone}"), format!("{vrf:?}"));
         }
     }
