@@ -67,7 +67,7 @@ async fn a_foreign_lock_and_foreign_edits_are_named_and_left_alone() {
     bench.lab.fault_on("sdn-locked").unwrap();
     let (step, kind, text) = early(bench.run(bench.plan()).await);
     assert_eq!((step, kind), (0, TroubleKind::Refused));
-    assert!(text.contains("somebody else holds the SDN lock"), "{text}");
+    assert!(text.contains("the SDN lock was not given back within 600 s by somebody else"), "{text}");
     bench.lab.fault_off("sdn-locked").unwrap();
 
     bench.lab.fault_on("foreign-edits@tdemo").unwrap();

@@ -121,7 +121,7 @@ pub enum Verb {
     Change(Change),
     /// Show what a verb would change, and save it with -o FILE.
     Plan(PlanArgs),
-    /// Carry out a saved plan; refused when the world moved since.
+    /// Make a saved plan again, and carry it out; refused when it is otherwise now.
     Apply(ApplyArgs),
     /// What was changed from here; 1 where a change is open.
     Journal(JournalArgs),

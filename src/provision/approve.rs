@@ -2,7 +2,9 @@
 
 use jiff::Timestamp;
 
-use super::plan::{GOOD_FOR, Plan, Preview, Question};
+use super::journal::{Record, Who};
+use super::plan::{GOOD_FOR, Look, Plan, Preview, Question};
+use super::trouble::{Trouble, TroubleKind};
 use crate::backends::permit::Permit;
 use crate::site::Site;
 
@@ -42,8 +44,8 @@ pub enum Refusal {
     /// What it was made from is not known any more.
     #[error("the plan was looked at {0} ago")]
     Old(String),
-    /// Something it touches could not be told.
-    #[error("step {number}, {name}, could not be told: {why}")]
+    /// Something it touches could not be told, or is known to stand against it.
+    #[error("step {number}, {name}{}: {why}", if *.known { "" } else { ", could not be told" })]
     Untold {
         /// The step, from 1.
         number: usize,
@@ -51,18 +53,28 @@ pub enum Refusal {
         name: String,
         /// Why.
         why: String,
+        /// Whether that is known, and no source failed to tell.
+        known: bool,
+        /// What to do.
+        help: Option<String>,
     },
     /// Nobody said yes.
     #[error("nothing is changed without {0}")]
     Unasked(&'static str),
-    /// The name that was typed is another.
-    #[error("{because}; the name {name} has to be typed back")]
+    /// No name was typed, or another.
+    #[error("{because}; the name {name} has to be typed back{}", other(.typed.as_deref()))]
     NameNeeded {
         /// Why a name is asked for.
         because: String,
         /// The name.
         name: String,
+        /// What was typed instead.
+        typed: Option<String>,
     },
+}
+
+fn other(typed: Option<&str>) -> String {
+    typed.map(|typed| format!(", and {typed:?} is another")).unwrap_or_default()
 }
 
 impl Refusal {
@@ -77,7 +89,10 @@ impl Refusal {
             }
             Self::OtherSite { made, .. } => format!("use --site {made}"),
             Self::Old(_) => "look at it again: what it was made from may have changed".to_owned(),
-            Self::Untold { .. } => "make it answer, then make the plan again".to_owned(),
+            Self::Untold { known: true, help, .. } => {
+                help.as_deref().unwrap_or("see to it, then make the plan again").to_owned()
+            }
+            Self::Untold { known: false, .. } => "make it answer, then make the plan again".to_owned(),
             Self::Unasked(flag) => format!("look at the plan, then give {flag}"),
             Self::NameNeeded { name, .. } => format!("type {name}, or give --confirm {name}"),
         }
@@ -113,7 +128,9 @@ impl ApprovedPlan {
         }
         if let Some((number, why)) = preview.untold().next() {
             let name = preview.plan.steps.get(number).map(|s| s.object.ensure().name()).unwrap_or_default();
-            return Err(Refusal::Untold { number: number + 1, name, why: why.to_string() });
+            let known = why.kind.is_known();
+            let help = why.help.clone();
+            return Err(Refusal::Untold { number: number + 1, name, why: why.to_string(), known, help });
         }
         answered(&question, &preview.plan.subject.name, consent)?;
         let riders = preview.riders();
@@ -138,6 +155,38 @@ impl ApprovedPlan {
         &self.riders
     }
 
+    /// The same consent for a plan that takes the place of this one. It may reach no further, and ask for nothing more.
+    ///
+    /// # Errors
+    /// What it would do that nobody said yes to.
+    pub(super) fn instead(&self, preview: Preview) -> Result<Self, Trouble> {
+        let preview = preview.judged();
+        let refused = |text: String| {
+            Trouble::new(TroubleKind::Moved, text).with_help("make the plan again, and look at what it does now")
+        };
+        if let Some((number, why)) = preview.untold().next() {
+            let name = preview.plan.steps.get(number).map(|s| s.object.ensure().name()).unwrap_or_default();
+            return Err(refused(format!("{}: step {}, {name}: {why}", preview.plan.title, number + 1)));
+        }
+        let riders = preview.riders();
+        let new: Vec<&str> = riders.iter().filter(|own| !self.riders.contains(own)).map(String::as_str).collect();
+        if !new.is_empty() {
+            return Err(refused(format!("{} would take along {}", preview.plan.title, new.join(", "))));
+        }
+        let further = preview.danger() > self.preview.danger();
+        if further || (preview.final_because().is_some() && self.preview.final_because().is_none()) {
+            return Err(refused(format!("{} reaches further than what was approved", preview.plan.title)));
+        }
+        Ok(Self { preview, riders })
+    }
+
+    /// What the journal is told of a run of it.
+    pub(super) fn record(&self, who: &Who) -> Record {
+        let digest = |look: &Result<Look, Trouble>| look.as_ref().map(|look| look.seen.digest()).unwrap_or_default();
+        let digests = self.preview.looks.iter().map(digest).collect();
+        Record::Run { who: who.clone(), digests, riders: self.riders.clone() }
+    }
+
     /// Leave to run it as the change of that id.
     pub(super) fn permit(&self, change: &str) -> Permit {
         Permit::grant(change)
@@ -146,13 +195,17 @@ impl ApprovedPlan {
 
 /// Whether the answer is enough for the question.
 fn answered(question: &Question, name: &str, consent: &Consent) -> Result<(), Refusal> {
-    let needed = |because: &String| Refusal::NameNeeded { because: because.clone(), name: name.to_owned() };
+    let needed = |because: &String, typed: Option<&str>| {
+        let typed = typed.map(|typed| crate::text::clean(typed).into_owned());
+        Refusal::NameNeeded { because: because.clone(), name: name.to_owned(), typed }
+    };
     match (question, consent) {
         (Question::Nothing, _) => Ok(()),
         (_, Consent::Flags { write: false, .. }) => Err(Refusal::Unasked("--write --yes")),
         (_, Consent::Flags { yes: false, .. }) => Err(Refusal::Unasked("--yes")),
         (Question::Name(because), Consent::Flags { confirm: typed, .. } | Consent::Dialog { typed }) => {
-            if typed.as_deref() == Some(name) { Ok(()) } else { Err(needed(because)) }
+            let typed = typed.as_deref().filter(|typed| !typed.is_empty());
+            if typed == Some(name) { Ok(()) } else { Err(needed(because, typed)) }
         }
         (Question::Yes | Question::PlanYes | Question::PlanApply, _) => Ok(()),
     }

@@ -153,6 +153,7 @@ async fn given_back(
         world: Arc::clone(world),
         notes: change.notes.clone(),
         step: 0,
+        past: Some((change.journal.clone(), change.id)),
         listener: Arc::clone(&ears.listener),
         stop: ears.stop.clone(),
     };

@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::fields::{Difference, Seen, fields};
-use super::object::{Danger, Doing, Ensure, Looking, Place, Undo};
+use super::object::{Doing, Ensure, Looking, Place, only_looks};
 use super::trouble::{Trouble, TroubleKind};
 use super::world::Context;
 use crate::backends::exit_node::model::{Reading, Readout, RouteKind};
@@ -39,13 +39,7 @@ impl Ensure for VrfDefault {
         format!("default route of {} on {}", self.vrf, self.node)
     }
 
-    fn danger(&self, _todo: &Difference) -> Danger {
-        Danger::Look
-    }
-
-    fn undo(&self, _todo: &Difference) -> Undo {
-        Undo::Nothing
-    }
+    only_looks!();
 
     fn observe<'a>(&'a self, context: &'a Context) -> Looking<'a> {
         Box::pin(async move {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use tokio::sync::watch;
 
 use super::approve::ApprovedPlan;
-use super::fields::{Difference, Seen};
+use super::fields::{self, Difference, Seen};
 use super::journal::{Change, Closing, Record, Who, begun};
 use super::object::{Ensure, Object};
 use super::plan::{Step, moved};
@@ -54,6 +54,7 @@ impl Engine {
             world: Arc::clone(world),
             notes: change.notes.clone(),
             step: 0,
+            past: Some((change.journal.clone(), change.id)),
             listener: Arc::clone(listener),
             stop: stop.clone(),
         };
@@ -63,24 +64,18 @@ impl Engine {
 
     /// Runs it. Ends early at the first step that does not come to its end; what must not be kept is given back either way.
     pub async fn run(mut self, who: &Who) -> Ended {
-        let steps = self.approved.plan().steps.clone();
-        let digest = |look: &Result<super::plan::Look, Trouble>| {
-            look.as_ref().map(|look| look.seen.digest()).unwrap_or_default()
+        let begun = match self.is_its_own() {
+            Ok(()) => self.write(self.approved.record(who)).map(|()| self.moved_since_the_last_run()),
+            Err(_) if self.takes_the_place() => self.replanned(who).map(|()| None),
+            Err(trouble) => Err(trouble),
         };
-        let run = Record::Run {
-            who: who.clone(),
-            digests: self.approved.preview().looks.iter().map(digest).collect(),
-            riders: self.approved.riders().to_vec(),
-        };
-        let (same, since) = (self.is_its_own(), self.moved_since_the_last_run());
-        if let Err(trouble) = same.and_then(|()| self.write(run)) {
-            return Ended::Early { step: 0, trouble };
-        }
-        let ended = match since {
+        let ended = match begun {
+            Err(trouble) => return Ended::Early { step: 0, trouble },
             // Told before anything is done; whoever looks again, and goes on, has seen it.
-            Some((number, trouble)) => self.failed(number, trouble),
-            None => self.steps(&steps).await,
+            Ok(Some((number, trouble))) => self.failed(number, trouble),
+            Ok(None) => self.steps(who).await,
         };
+        let steps = self.approved.plan().steps.clone();
         let last = steps.len().saturating_sub(1);
         let kept = self.give_back(&steps).await;
         if ended != Ended::Done {
@@ -105,14 +100,55 @@ impl Engine {
         self.give_back(&steps).await
     }
 
-    async fn steps(&mut self, steps: &[Step]) -> Ended {
-        for (number, step) in steps.iter().enumerate() {
+    async fn steps(&mut self, who: &Who) -> Ended {
+        let mut number = 0;
+        while let Some(step) = self.approved.plan().steps.get(number).cloned() {
             self.context.step = number;
-            if let Err(trouble) = self.step(step).await {
-                return self.failed(number, trouble);
+            let Err(trouble) = self.step(&step).await else {
+                number += 1;
+                continue;
+            };
+            match self.instead(&step, &trouble, who).await {
+                // The step is the other plan's now.
+                Ok(true) => {}
+                Ok(false) => return self.failed(number, trouble),
+                Err(trouble) => return self.failed(number, trouble),
             }
         }
         Ended::Done
+    }
+
+    /// Puts the plan that a step makes anew in the place of this one; false where there is none.
+    async fn instead(&mut self, step: &Step, why: &Trouble, who: &Who) -> Result<bool, Trouble> {
+        if why.kind != TroubleKind::Refused || !self.change.plan.is_untouched(&self.context.notes) {
+            return Ok(false);
+        }
+        let Some(making) = step.object.ensure().instead(&self.context) else { return Ok(false) };
+        let Some(plan) = making.await? else { return Ok(false) };
+        self.context.tell(&why.text);
+        let preview = plan.preview(&self.context.world, self.context.notes.clone()).await;
+        self.approved = self.approved.instead(preview)?;
+        if !self.takes_the_place() {
+            return Ok(false);
+        }
+        self.replanned(who)?;
+        Ok(true)
+    }
+
+    /// Whether the plan that was approved may take the place of the change's own.
+    fn takes_the_place(&self) -> bool {
+        let own = &self.change.plan;
+        own.is_untouched(&self.context.notes) && self.approved.plan().takes_the_place_of(own)
+    }
+
+    /// Writes down that the approved plan is what the change does from now on.
+    fn replanned(&mut self, who: &Who) -> Result<(), Trouble> {
+        let plan = self.approved.plan().clone();
+        self.write(Record::Replanned { plan: plan.clone() })?;
+        self.write(self.approved.record(who))?;
+        self.change.plan = plan;
+        self.tell(News::Replanned(Box::new(self.approved.preview().clone())));
+        Ok(())
     }
 
     /// Refuses to run a plan as a change that is about something else. How a lock is taken may differ: that is decided when
@@ -353,7 +389,10 @@ pub(super) async fn release(
         let record = Record::GaveBack { what: object.name(), trouble: given.as_ref().err().cloned() };
         change.log.write(context.now(), record).ok();
         (context.listener)(News::GaveBack(object.name(), given.clone()));
-        kept = kept.and(given);
+        // What somebody else took is not held any more.
+        if given.as_ref().err().is_none_or(|why| why.kind != TroubleKind::Moved) {
+            kept = kept.and(given);
+        }
     }
     kept
 }
@@ -370,7 +409,8 @@ async fn released(context: &Context, permit: &Permit, object: &dyn Ensure) -> Op
 }
 
 fn not_seen(object: &dyn Ensure, rest: &Difference) -> Trouble {
-    let fields: Vec<&str> = rest.changes().iter().map(|change| change.field.as_str()).collect();
+    let told = |change: &fields::Change| format!("{}: {}", change.field, change.now.as_deref().unwrap_or("not set"));
+    let fields: Vec<String> = rest.changes().iter().map(told).collect();
     let text = match rest {
         Difference::Create(_) => format!("{} was made by its answer, and is not there", object.name()),
         Difference::Delete(_) => format!("{} was removed by its answer, and is still there", object.name()),

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::fields::{Change, Difference, Fields, Seen, Wanted};
 use super::journal::Notes;
-use super::plan::Step;
+use super::plan::{Plan, Step};
 use super::trouble::Trouble;
 use super::world::Context;
 use crate::backends::permit::Permit;
@@ -103,6 +103,8 @@ pub enum Undo {
 pub type Looking<'a> = BoxFuture<'a, Result<Seen, Trouble>>;
 /// An object that is changed.
 pub type Doing<'a> = BoxFuture<'a, Result<(), Trouble>>;
+/// A plan that is made anew; `None` where there is no other.
+pub type Remaking<'a> = BoxFuture<'a, Result<Option<Plan>, Trouble>>;
 
 /// How a kind of object is looked at and changed. Whether it is as it is wanted is told by looking alone.
 pub trait Ensure: Send + Sync {
@@ -171,11 +173,32 @@ pub trait Ensure: Send + Sync {
     fn without(&self, wanted: Wanted, _lost: &[Object]) -> Option<Wanted> {
         Some(wanted)
     }
+
+    /// The plan that takes the place of the one this step is of, where others took what it rests on before anything of it was
+    /// changed; `None` = there never is one.
+    fn instead<'a>(&'a self, _context: &'a Context) -> Option<Remaking<'a>> {
+        None
+    }
+
     /// Gives back what a run must not keep when it ends early; `None` = it holds nothing.
     fn give_back<'a>(&'a self, _context: &'a Context, _permit: &'a Permit) -> Option<Doing<'a>> {
         None
     }
 }
+
+/// The part of [`Ensure`] that all objects share through which nothing is changed: they are looked at, and waited for.
+macro_rules! only_looks {
+    () => {
+        fn danger(&self, _todo: &$crate::provision::fields::Difference) -> $crate::provision::object::Danger {
+            $crate::provision::object::Danger::Look
+        }
+
+        fn undo(&self, _todo: &$crate::provision::fields::Difference) -> $crate::provision::object::Undo {
+            $crate::provision::object::Undo::Nothing
+        }
+    };
+}
+pub(super) use only_looks;
 
 macro_rules! objects {
     ($($(if $attr:meta,)? $words:literal $name:ident($type:ty)),* $(,)?) => {

@@ -217,6 +217,31 @@ impl Plan {
         Preview { plan: self, looks, at: context.now() }
     }
 
+    /// Whether nothing of it was begun that is done for itself: at most a lock was taken.
+    #[must_use]
+    pub fn is_untouched(&self, notes: &Notes) -> bool {
+        let mut own = self.steps.iter().enumerate().filter(|(_, step)| step.object.ensure().for_itself());
+        own.all(|(number, _)| notes.get(&begun(number)).is_none())
+    }
+
+    /// Whether it may take the place of another before anything of that was done: the same onboarding, whose index nobody asked
+    /// for and somebody else took.
+    #[must_use]
+    pub fn takes_the_place_of(&self, other: &Self) -> bool {
+        let own = |plan: &Self| {
+            plan.steps.iter().enumerate().find_map(|(number, step)| match &step.object {
+                Object::OwnIndex(own) if own.or_next => Some((number, own.clone())),
+                _ => None,
+            })
+        };
+        let (Some((at, new)), Some((was, old))) = (own(self), own(other)) else { return false };
+        let before = |plan: &Self| plan.steps.get(..at).map(<[Step]>::to_vec);
+        self.site == other.site
+            && self.subject == other.subject
+            && (at, &new.tenant, &new.first) == (was, &old.tenant, &old.first)
+            && before(self) == before(other)
+    }
+
     /// The plan that gives back what a change of this plan may hold, and does nothing else.
     #[must_use]
     pub fn giving_back(&self) -> Self {

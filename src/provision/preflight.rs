@@ -3,12 +3,14 @@
 
 use ipnet::Ipv4Net;
 
-use super::survey::{Survey, Told, both, destination};
-use super::trouble::Trouble;
+use super::names::owns_key;
+use super::survey::{Placed, Survey, Told, both, destination};
+use super::trouble::{Trouble, TroubleKind};
 use crate::backends::opnsense::model::KernelRoute;
-use crate::backends::proxmox::endpoints::{self, Endpoint};
-use crate::backends::proxmox::model::{Change, Sdn};
+use crate::backends::proxmox::endpoints::{self, Also, Endpoint, Privilege};
+use crate::backends::proxmox::model::{Change, Permissions, Sdn};
 use crate::site::Site;
+use crate::site::model::BootstrapSite;
 use crate::site::names::{NameConflict, TenantName};
 use crate::site::numbering::TenantIndex;
 
@@ -28,7 +30,7 @@ pub enum State {
     Unknown(Trouble),
     /// It is still being read.
     Waiting,
-    /// It shows when it is tried.
+    /// It shows when it is tried, or when the plan is made.
     Later,
 }
 
@@ -51,6 +53,16 @@ impl Check {
     }
 }
 
+const LETTERS: &str = "letters, digits, 3–8 long";
+const SERVED: &str = "not a name the site serves";
+
+fn check(id: &'static str, label: &str, state: State) -> Check {
+    Check { id, label: label.to_owned(), state }
+}
+
+/// The check of edits that others staged.
+const PENDING: &str = "pending";
+
 fn fail(why: impl Into<String>, help: impl Into<String>) -> State {
     State::Fail { why: why.into(), help: help.into() }
 }
@@ -62,61 +74,79 @@ fn told<T>(told: &Told<T>, judge: impl FnOnce(&T) -> State) -> State {
     }
 }
 
-/// The checks of a name, with everything read (`None`: still being read). The index is the one asked for, or the lowest
-/// that is free.
+/// The checks of a name while it is typed, with everything read but what is read for one tenant alone (`None`: still being read).
+/// A first workload may come with it.
 #[must_use]
 pub fn judge(site: &Site, survey: Option<&Survey>, name: &str, asked: Option<TenantIndex>) -> Vec<Check> {
-    let tenant = name.parse::<TenantName>();
-    let letters = match &tenant {
-        Err(e) => fail(e.to_string(), e.help()),
-        Ok(tenant) => tenant.advice_for_new().map_or(State::Pass, |advice| fail(format!("{tenant} is short"), advice)),
-    };
-    let mut checks = vec![Check { id: "letters", label: "letters, digits, 3–8 long".to_owned(), state: letters }];
-    let Ok(tenant) = tenant else { return checks };
-    let mut add = |id, label: &str, state| checks.push(Check { id, label: label.to_owned(), state });
-    let own = |judge: &dyn Fn(&Survey) -> State| survey.map_or(State::Waiting, judge);
-    let index = survey.map(|survey| survey.index_for(site, &tenant, asked));
-    let shown = match index.as_ref().and_then(|told| told.as_ref().ok()).or(asked.as_ref()) {
+    match (name.parse::<TenantName>(), survey) {
+        (Err(e), _) => vec![check("letters", LETTERS, fail(e.to_string(), e.help()))],
+        (Ok(tenant), Some(survey)) => of_tenant(site, survey, &tenant, (asked, true)),
+        (Ok(tenant), None) => {
+            let short = tenant.advice_for_new();
+            let letters = short.map_or(State::Pass, |advice| fail(format!("{tenant} is short"), advice));
+            vec![
+                check("letters", LETTERS, letters),
+                check("served", SERVED, served(site, &tenant)),
+                check("sources", "free on every source", State::Waiting),
+            ]
+        }
+    }
+}
+
+/// The checks of a tenant by what was read for it. The index is the one asked for, or the lowest that is free; `machine`: it
+/// gets a first workload. What speaks against a new name does not against a tenant that has it.
+#[must_use]
+pub fn of_tenant(
+    site: &Site,
+    survey: &Survey,
+    tenant: &TenantName,
+    (asked, machine): (Option<TenantIndex>, bool),
+) -> Vec<Check> {
+    let known = survey.knows(site, tenant);
+    let short = tenant.advice_for_new().filter(|_| !known);
+    let letters = short.map_or(State::Pass, |advice| fail(format!("{tenant} is short"), advice));
+    let index = survey.index_for(site, tenant, asked);
+    let shown = match index.as_ref().ok().or(asked.as_ref()) {
         Some(index) => index.get().to_string(),
         None => "–".to_owned(),
     };
-    add("vnet-id", "VNet id is its own", own(&|survey| vnet_id(site, survey, &tenant)));
-    add("sdn-name", "free in SDN, also pending", own(&|survey| sdn_name(site, survey, &tenant)));
-    add("pending", "no one else's SDN edit is pending", own(&|survey| pending(survey, &tenant)));
-    add("dns-name", "free in DNS, both zones", own(&|survey| dns_name(site, survey, &tenant)));
     let chosen = match &index {
-        None => State::Waiting,
-        Some(Ok(_)) => State::Pass,
-        Some(Err(why)) => match why.kind {
-            super::trouble::TroubleKind::Unknown => State::Unknown(why.clone()),
-            _ => fail(&why.text, why.help().unwrap_or_default()),
+        Ok(_) => State::Pass,
+        Err(why) => match why.kind {
+            TroubleKind::Refused => fail(&why.text, why.help().unwrap_or_default()),
+            _ => State::Unknown(why.clone()),
         },
     };
-    add("index", &format!("index {shown} free on every source"), chosen);
-    add("served", "not a name the site serves", served(site, &tenant));
-    let index = index.and_then(Result::ok);
-    add("numbers", &numbers_label(site, index), own(&|survey| numbers(site, survey, &tenant, index)));
-    add("overlap", "no rule or route overlaps", own(&|survey| overlap(site, survey, index)));
-    add("rights", "rights for every step", own(&|survey| told(&survey.rights, |rights| lacks(rights))));
-    let quorum = |survey: &Survey| {
-        told(&survey.cluster, |cluster| match cluster.quorate {
-            Some(false) => {
-                fail("the cluster has no quorum", "bring nodes back: Proxmox refuses every change until then")
-            }
-            _ => State::Pass,
-        })
-    };
-    add("quorum", "cluster has quorum", own(&quorum));
-    add("lock", "SDN lock: is tried at apply", State::Later);
-    checks
+    let index = index.ok();
+    let quorum = told(&survey.cluster, |cluster| match cluster.quorate {
+        Some(false) => fail("the cluster has no quorum", "bring nodes back: Proxmox refuses every change until then"),
+        _ => State::Pass,
+    });
+    vec![
+        check("letters", LETTERS, letters),
+        check("vnet-id", "VNet id is its own", vnet_id(site, survey, tenant)),
+        check("sdn-name", "free in SDN, also pending", sdn_name(site, survey, tenant)),
+        check(PENDING, "no one else's SDN edit is pending", pending(survey, tenant)),
+        check("dns-name", "free in DNS, both zones", dns_name(site, survey, tenant)),
+        check("index", &format!("index {shown} free on every source"), chosen),
+        check("served", SERVED, if known { State::Pass } else { served(site, tenant) }),
+        check("numbers", &numbers_label(site, index), numbers(site, survey, tenant, index)),
+        check("overlap", "no network, rule or route overlaps", overlap(site, survey, index)),
+        check("rights", "rights for every step", told(&survey.rights, |rights| lacks(site, tenant, rights, machine))),
+        check("quorum", "cluster has quorum", quorum),
+        check("lock", "SDN lock: is tried at apply", State::Later),
+    ]
 }
 
-/// What keeps a plan from being made: the first failed check, else the first that could not be told.
+/// What keeps a plan from being made: the first failed check, else the first that could not be told. Edits of others that wait
+/// are of the kind that ends by itself.
 #[must_use]
 pub fn obstacle(checks: &[Check]) -> Option<Trouble> {
-    use super::trouble::TroubleKind;
     let failed = checks.iter().find_map(|check| match &check.state {
-        State::Fail { why, help } => Some(Trouble::new(TroubleKind::Refused, why).with_help(help)),
+        State::Fail { why, help } => {
+            let kind = if check.id == PENDING { TroubleKind::Busy } else { TroubleKind::Refused };
+            Some(Trouble::new(kind, why).with_help(help))
+        }
         _ => None,
     });
     let open = || {
@@ -125,7 +155,6 @@ pub fn obstacle(checks: &[Check]) -> Option<Trouble> {
                 let text = format!("{}: cannot be told: {}", check.label, why.text);
                 Some(Trouble::new(TroubleKind::Unknown, text).with_help(why.help().unwrap_or_default()))
             }
-            State::Waiting => Some(Trouble::new(TroubleKind::Unknown, format!("{}: not read yet", check.label))),
             _ => None,
         })
     };
@@ -235,7 +264,9 @@ fn pending(survey: &Survey, tenant: &TenantName) -> State {
             return State::Pass;
         }
         let why = format!("{} would go live with your apply", all.join(", "));
-        fail(why, "ask for it to be applied or dropped: `deevnet-console sdn status` shows it")
+        let help = "wait until whoever staged it is done; if nobody is at it, ask for it to be applied or dropped: \
+                    `deevnet-console sdn status` shows it";
+        fail(why, help)
     })
 }
 
@@ -248,9 +279,30 @@ fn dns_name(site: &Site, survey: &Survey, tenant: &TenantName) -> State {
             Some(account) if !account.is_empty() && account != tenant.as_str() => {
                 fail(format!("zone {forward} is there and is {account}'s"), "choose another name, or have it removed")
             }
-            _ => State::Pass,
+            Some(account) if account == tenant.as_str() => State::Pass,
+            _ if found.is_none() => State::Pass,
+            _ => unmarked(site, survey, tenant, &forward),
         }
     })
+}
+
+/// A zone of the tenant's name that bears nobody's mark: whose it is, its keys tell.
+fn unmarked(site: &Site, survey: &Survey, tenant: &TenantName, zone: &str) -> State {
+    let keys = match survey.near.as_ref().and_then(|near| near.forward.as_ref()) {
+        Some(Ok(keys)) => keys,
+        Some(Err(why)) => return State::Unknown(why.clone()),
+        None => return State::Later,
+    };
+    let others: Vec<&str> = keys.iter().map(String::as_str).filter(|key| !owns_key(tenant.as_str(), key)).collect();
+    if !others.is_empty() {
+        let why = format!("zone {zone} is there and is updated with {}", others.join(", "));
+        return fail(why, "choose another name, or have it removed");
+    }
+    if keys.is_empty() && !survey.knows(site, tenant) {
+        let why = format!("zone {zone} is there, and neither a mark nor a key says whose it is");
+        return fail(why, "choose another name; or have it removed, or marked with the tenant's name at PowerDNS");
+    }
+    State::Pass
 }
 
 fn served(site: &Site, tenant: &TenantName) -> State {
@@ -271,7 +323,7 @@ fn numbers_label(site: &Site, index: Option<TenantIndex>) -> String {
 
 /// The numbers of an index, also where what has them does not follow the scheme.
 fn numbers(site: &Site, survey: &Survey, tenant: &TenantName, index: Option<TenantIndex>) -> State {
-    let Some(index) = index else { return State::Waiting };
+    let Some(index) = index else { return State::Later };
     let plan = &site.numbering;
     let (vni, tags) = (plan.vrf_vni(index), plan.vnet_vni_base_of(index)..=plan.vnet_vni_last_of(index));
     let zones = told(&survey.zones, |zones| {
@@ -294,43 +346,130 @@ fn numbers(site: &Site, survey: &Survey, tenant: &TenantName, index: Option<Tena
     })
 }
 
-/// A route at the perimeter that is narrower than the tenants' aggregate takes a subnet away from its exit node.
+/// The subnet of an index, where another network is in it already. A route or a rule for the tenants' aggregate, or for more, is
+/// for all of them; a narrower one was made for somebody.
 fn overlap(site: &Site, survey: &Survey, index: Option<TenantIndex>) -> State {
-    let (Some(routes), Some(index)) = (&survey.routes, index) else {
-        return if survey.routes.is_none() { State::Pass } else { State::Waiting };
-    };
+    let Some(index) = index else { return State::Later };
     let (subnet, aggregate) = (site.numbering.subnet(index), site.numbering.overlay);
-    told(routes, |routes| {
-        let meets = |net: Ipv4Net| net.contains(&subnet) || subnet.contains(&net);
-        let narrower = |route: &&KernelRoute| {
-            destination(route).is_some_and(|net| meets(net) && net.prefix_len() > aggregate.prefix_len())
-        };
-        routes.iter().find(narrower).map_or(State::Pass, |route| {
-            let why = format!("the perimeter has a route of its own to {} over {}", route.destination, route.gateway);
-            fail(why, format!("remove it: it takes {subnet} away from the exit node"))
+    let meets = |net: Ipv4Net| net.contains(&subnet) || subnet.contains(&net);
+    let narrower = |net: Ipv4Net| meets(net) && net.prefix_len() > aggregate.prefix_len();
+    let route = |route: &&KernelRoute| destination(route).is_some_and(narrower);
+    let routes = survey.routes.as_ref().map_or(State::Pass, |routes| {
+        told(routes, |routes| {
+            routes.iter().find(route).map_or(State::Pass, |route| {
+                let why =
+                    format!("the perimeter has a route of its own to {} over {}", route.destination, route.gateway);
+                fail(why, format!("remove it: it takes {subnet} away from the exit node"))
+            })
         })
-    })
+    });
+    let placed = |all: &Vec<Placed>, is: &dyn Fn(Ipv4Net) -> bool| {
+        all.iter().find(|placed| is(placed.net)).map_or(State::Pass, |placed| {
+            let why = format!("{subnet} of index {} overlaps {}: {}", index.get(), placed.what, placed.net);
+            fail(why, "take another index, or remove it if it is left over")
+        })
+    };
+    let near = survey.near.as_ref();
+    let subnets = near.map_or(State::Later, |near| told(&near.subnets, |all| placed(all, &meets)));
+    let perimeter = near.and_then(|near| near.perimeter.as_ref());
+    let perimeter = perimeter.map_or(State::Pass, |all| told(all, |all| placed(all, &narrower)));
+    let mut all = [routes, subnets, perimeter];
+    all.sort_by_key(|state| match state {
+        State::Fail { .. } => 0,
+        State::Unknown(_) => 1,
+        State::Waiting | State::Later => 2,
+        State::Pass => 3,
+    });
+    let [worst, ..] = all;
+    worst
 }
 
-/// Requests of an onboarding with a workload.
-static NEEDED: [&Endpoint; 10] = [
+/// Requests of an onboarding.
+static NETWORK: [&Endpoint; 6] = [
     &endpoints::SDN_LOCK,
     &endpoints::ZONE_CREATE,
     &endpoints::VNET_CREATE,
     &endpoints::SUBNET_CREATE,
     &endpoints::SDN_APPLY,
-    &endpoints::VM_CLONE,
-    &endpoints::VM_CONFIG_TASK,
-    &endpoints::VM_RESIZE,
-    &endpoints::VM_START,
     &endpoints::CLUSTER_STATUS,
 ];
 
-fn lacks(rights: &crate::backends::proxmox::model::Permissions) -> State {
-    let missing = NEEDED.iter().find(|endpoint| !endpoint.privilege.sees_all(rights));
-    missing.map_or(State::Pass, |endpoint| {
-        let right = endpoint.privilege.any_of.join(" or ");
-        let why = format!("the console's token has not {right} at {}", endpoint.privilege.path);
+/// Requests of a workload that comes with it.
+static MACHINE: [&Endpoint; 4] =
+    [&endpoints::VM_CLONE, &endpoints::VM_CONFIG_TASK, &endpoints::VM_RESIZE, &endpoints::VM_START];
+
+/// The first right that a request of the plan needs and the token has not.
+fn lacks(site: &Site, tenant: &TenantName, rights: &Permissions, machine: bool) -> State {
+    let (zone, vnet) = (tenant.as_str(), tenant.vnet(0).unwrap_or_default());
+    let storage = site.proxmox.storage.as_deref();
+    let has = |privilege: &Privilege| {
+        let mut path = privilege.path.replace("{zone}", zone).replace("{vnet}", &vnet);
+        if let Some(storage) = storage {
+            path = path.replace("{storage}", storage);
+        }
+        let any = |path: &str| privilege.any_of.is_empty() || privilege.any_of.iter().any(|p| rights.allows(path, p));
+        if path.contains('{') { privilege.sees_all(rights) } else { any(&path) }
+    };
+    // The serial number is only written where there is a service that a machine checks in at.
+    let checks_in = matches!(site.bootstrap, Some(BootstrapSite::Api { .. }));
+    let asked = |also: &&Also| checks_in || also.parameters != ["smbios1"];
+    let machines = MACHINE.iter().filter(|_| machine);
+    let needed = NETWORK.iter().chain(machines).flat_map(|endpoint| {
+        std::iter::once(&endpoint.privilege).chain(endpoint.also.iter().filter(asked).map(|also| &also.privilege))
+    });
+    let missing = needed.into_iter().find(|privilege| !has(privilege));
+    missing.map_or(State::Pass, |privilege| {
+        let why = format!("the console's token has not {} at {}", privilege.any_of.join(" or "), privilege.path);
         fail(why, "`deevnet-console site check` prints the command that grants it")
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::inventory::testing as invented;
+
+    fn rights(held: &[(&str, &[&str])]) -> Permissions {
+        let all: BTreeMap<_, _> = held
+            .iter()
+            .map(|(path, rights)| ((*path).to_owned(), rights.iter().map(|right| (*right).to_owned()).collect()))
+            .collect();
+        Permissions { by_path: all.clone(), propagating: all }
+    }
+
+    fn missing(held: &[(&str, &[&str])], machine: bool) -> Option<String> {
+        let tenant = "shop".parse().expect("a name");
+        match lacks(&invented::site(), &tenant, &rights(held), machine) {
+            State::Pass => None,
+            State::Fail { why, .. } => Some(why),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn the_rights_of_the_steps_that_are_planned_are_asked_for_and_no_other() {
+        let sdn = ("/sdn", &["SDN.Allocate", "SDN.Audit", "SDN.Use"][..]);
+        let audit = ("/", &["Sys.Audit"][..]);
+        let vms = [
+            "VM.Audit",
+            "VM.Clone",
+            "VM.Allocate",
+            "VM.Config.Disk",
+            "VM.Config.Options",
+            "VM.Config.CPU",
+            "VM.Config.Memory",
+            "VM.Config.Network",
+            "VM.Config.Cloudinit",
+            "VM.PowerMgmt",
+        ];
+        let (vms, store) = (("/vms", &vms[..]), ("/storage/local-lvm", &["Datastore.AllocateSpace"][..]));
+        assert_eq!(missing(&[sdn, audit], false), None, "no machine, no right on machines");
+        assert_eq!(missing(&[sdn, audit, vms, store], true), None, "one storage is enough: the site's");
+        assert!(missing(&[sdn, audit], true).is_some_and(|why| why.contains("VM.Clone")));
+        assert!(missing(&[sdn, audit, vms], true).is_some_and(|why| why.contains("Datastore.AllocateSpace")));
+        let unused = ("/sdn", &["SDN.Allocate", "SDN.Audit"][..]);
+        assert!(missing(&[unused, audit, vms, store], true).is_some_and(|why| why.contains("SDN.Use")));
+    }
 }

@@ -6,11 +6,14 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::fields::{Difference, Fields, Seen, fields};
-use super::object::{Danger, Doing, Ensure, Looking, Place, Undo};
+use super::object::{Doing, Ensure, Looking, Place, Remaking, only_looks};
+use super::plans::onboard;
+use super::plans::workload::Workload;
 use super::survey::{Survey, both};
 use super::trouble::{Trouble, TroubleKind};
 use super::world::{CHANGED, Context};
 use crate::backends::permit::Permit;
+use crate::backends::proxmox::model::Vm;
 use crate::diagnose::Diagnosis;
 use crate::diagnose::collect::{Check, Sink, Wanted, collect};
 use crate::diagnose::finding::Severity;
@@ -25,6 +28,13 @@ pub struct OwnIndex {
     pub tenant: String,
     /// Index.
     pub index: u8,
+    /// Whether nobody asked for this very index: where somebody else takes it before anything was made, the next free one will
+    /// do.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub or_next: bool,
+    /// The first workload, as it was asked for: its numbers follow from the index.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first: Option<Box<Workload>>,
 }
 
 impl Ensure for OwnIndex {
@@ -33,23 +43,18 @@ impl Ensure for OwnIndex {
     }
 
     fn name(&self) -> String {
-        format!("index {} of {}", self.index, self.tenant)
+        let next = if self.or_next { ", or the next that is free" } else { "" };
+        format!("index {} of {}{next}", self.index, self.tenant)
     }
 
-    fn danger(&self, _todo: &Difference) -> Danger {
-        Danger::Look
-    }
-
-    fn undo(&self, _todo: &Difference) -> Undo {
-        Undo::Nothing
-    }
+    only_looks!();
 
     fn observe<'a>(&'a self, context: &'a Context) -> Looking<'a> {
         Box::pin(async move {
             let refused = |text: String| Trouble::new(TroubleKind::Refused, text);
             let tenant: TenantName = self.tenant.parse().map_err(|e| refused(format!("{e}")))?;
             let index = TenantIndex::new(u64::from(self.index)).map_err(|e| refused(e.to_string()))?;
-            let survey = Survey::read(&context.world).await;
+            let survey = Survey::read_for(&context.world, &tenant).await;
             survey.index_for(&context.world.site, &tenant, Some(index)).map_err(|why| {
                 let help = "another operator was faster: make the plan again, it takes the next free index";
                 if why.kind == TroubleKind::Refused { why.with_help(help) } else { why }
@@ -60,6 +65,10 @@ impl Ensure for OwnIndex {
 
     fn apply<'a>(&'a self, _context: &'a Context, _permit: &'a Permit, _todo: &'a Difference) -> Doing<'a> {
         Box::pin(async { Ok(()) })
+    }
+
+    fn instead<'a>(&'a self, context: &'a Context) -> Option<Remaking<'a>> {
+        self.or_next.then(|| Box::pin(onboard::anew(&context.world, self)) as Remaking<'a>)
     }
 }
 
@@ -77,32 +86,41 @@ impl NothingLives {
         let survey = Survey::read(world).await;
         let tenant: TenantName = self.tenant.parse().map_err(|e| Trouble::new(TroubleKind::Refused, format!("{e}")))?;
         let own = survey.own_index(&world.site, &tenant);
-        let vnets = survey.vnets?;
+        let vnets = survey.vnets.as_ref().map_err(Clone::clone)?;
         let bridges: Vec<&str> =
-            both(&vnets).filter(|vnet| vnet.zone == self.tenant).map(|vnet| vnet.vnet.as_str()).collect();
+            both(vnets).filter(|vnet| vnet.zone == self.tenant).map(|vnet| vnet.vnet.as_str()).collect();
         let prefix = format!("{}-", self.tenant);
         let mut found = Vec::new();
-        for vm in survey.vms?.iter().filter(|vm| !vm.template) {
-            let name = vm.name.clone().unwrap_or_default();
-            let numbered = world.site.numbering.index_of_vmid(vm.vmid).map(|(index, _)| index);
+        for (kind, guest) in survey.guests()?.filter(|(_, guest)| !guest.template) {
+            let name = guest.name.clone().unwrap_or_default();
+            let numbered = world.site.numbering.index_of_vmid(guest.vmid).map(|(index, _)| index);
             let by_number = own.is_some() && numbered == own;
-            if name.starts_with(&prefix) || by_number || self.is_on(context, &vm.node, vm.vmid, &bridges).await? {
-                found.push(format!("VM {} {name}", vm.vmid).trim_end().to_owned());
+            if name.starts_with(&prefix) || by_number || self.is_on(context, (kind, guest), &bridges).await? {
+                found.push(format!("{kind} {} {name}", guest.vmid).trim_end().to_owned());
             }
         }
         Ok(found)
     }
 
     /// Whether a guest has a card on one of the bridges.
-    async fn is_on(&self, context: &Context, node: &str, vmid: u32, bridges: &[&str]) -> Result<bool, Trouble> {
+    async fn is_on(&self, context: &Context, (kind, guest): (&str, &Vm), bridges: &[&str]) -> Result<bool, Trouble> {
         if bridges.is_empty() {
             return Ok(false);
         }
-        let config = context.world.proxmox()?.vm_config(node, vmid).await;
-        match config {
-            Ok(config) => {
-                Ok(config.nets.values().any(|card| card.bridge.as_deref().is_some_and(|b| bridges.contains(&b))))
-            }
+        let client = context.world.proxmox()?;
+        let own = |bridge: Option<&str>| bridge.is_some_and(|bridge| bridges.contains(&bridge));
+        let read = match kind {
+            "VM" => client
+                .vm_config(&guest.node, guest.vmid)
+                .await
+                .map(|config| config.nets.values().any(|card| own(card.bridge.as_deref()))),
+            _ => client
+                .container_bridges(&guest.node, guest.vmid)
+                .await
+                .map(|all| all.iter().any(|bridge| own(Some(bridge)))),
+        };
+        match read {
+            Ok(on) => Ok(on),
             // It went meanwhile.
             Err(error) if error.is_absent() => Ok(false),
             Err(error) => Err(Trouble::from(&error)),
@@ -119,13 +137,7 @@ impl Ensure for NothingLives {
         format!("no workload of {}", self.tenant)
     }
 
-    fn danger(&self, _todo: &Difference) -> Danger {
-        Danger::Look
-    }
-
-    fn undo(&self, _todo: &Difference) -> Undo {
-        Undo::Nothing
-    }
+    only_looks!();
 
     fn observe<'a>(&'a self, context: &'a Context) -> Looking<'a> {
         Box::pin(async move {
@@ -196,13 +208,7 @@ impl Ensure for CheckAll {
         format!("check all of {}", self.tenant)
     }
 
-    fn danger(&self, _todo: &Difference) -> Danger {
-        Danger::Look
-    }
-
-    fn undo(&self, _todo: &Difference) -> Undo {
-        Undo::Nothing
-    }
+    only_looks!();
 
     fn for_itself(&self) -> bool {
         false

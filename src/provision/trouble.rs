@@ -35,6 +35,12 @@ impl TroubleKind {
         matches!(self, Self::Moved | Self::Refused | Self::NotReached)
     }
 
+    /// Whether it tells something that is known, and not that something is unknown.
+    #[must_use]
+    pub const fn is_known(self) -> bool {
+        matches!(self, Self::Refused | Self::Moved)
+    }
+
     /// Whether the same step may be tried again at once, after the object was read again.
     #[must_use]
     pub const fn may_pass(self) -> bool {

@@ -7,7 +7,8 @@ use futures_util::future::BoxFuture;
 use jiff::Timestamp;
 use tokio::sync::watch;
 
-use super::journal::Notes;
+use super::journal::{ChangeId, Journal, Notes};
+use super::plan::Preview;
 use super::trouble::{Trouble, TroubleKind};
 use crate::backends::http::Limits;
 use crate::backends::{exit_node, opnsense, powerdns, proxmox, registry};
@@ -53,6 +54,8 @@ pub struct Patience {
     pub tries: u32,
     /// Longest wait for a task of a back end.
     pub task: Duration,
+    /// How long it is waited for a lock that somebody else holds.
+    pub lock: Duration,
     /// How long the request in flight is awaited after a stop was asked for (design §6: 20 s).
     pub last: Duration,
 }
@@ -64,6 +67,7 @@ impl Default for Patience {
             looks: 30,
             tries: 3,
             task: Duration::from_secs(30 * 60),
+            lock: Duration::from_secs(10 * 60),
             last: Duration::from_secs(20),
         }
     }
@@ -87,6 +91,8 @@ pub enum News {
     Line(usize, String),
     /// A step did not come to its end.
     Failed(usize, Trouble),
+    /// Another plan takes the place of the one that was approved, before anything of it was done.
+    Replanned(Box<Preview>),
     /// Something that was held for the run was given back, or could not be.
     GaveBack(String, Result<(), Trouble>),
 }
@@ -102,6 +108,8 @@ pub struct Context {
     pub notes: Notes,
     /// The step, from 0.
     pub step: usize,
+    /// The journal that the change is kept in, and its number; `None` where it is only looked.
+    pub past: Option<(Journal, ChangeId)>,
     pub(super) listener: Listener,
     pub(super) stop: watch::Receiver<bool>,
 }
@@ -111,7 +119,7 @@ impl Context {
     #[must_use]
     pub fn looking(world: &Arc<World>, notes: Notes) -> Self {
         let (_, stop) = watch::channel(false);
-        Self { world: Arc::clone(world), notes, step: 0, listener: Arc::new(|_| ()), stop }
+        Self { world: Arc::clone(world), notes, step: 0, past: None, listener: Arc::new(|_| ()), stop }
     }
 
     /// Tells a line.

@@ -23,6 +23,7 @@ use crate::provision::conduct::{self, Course, Ears};
 use crate::provision::engine::Ended;
 use crate::provision::journal::{Journal, JournalError, Notes, Who};
 use crate::provision::plans::table::{Desk, maker};
+use crate::provision::saved::Asked;
 use crate::provision::trouble::{Trouble, TroubleKind};
 use crate::provision::world::{News, Patience, World};
 use crate::site::Site;
@@ -220,9 +221,10 @@ impl Shop {
         let maker = maker(name).ok_or_else(none)?;
         let world = self.connected(true).await;
         let desk = Desk { world: Arc::clone(&world), journal: self.journal.clone() };
+        let asked = Some(Asked { plan: name.to_owned(), words: words.clone() });
         let draft = (maker.make)(desk, words).await?;
         let preview = draft.plan.preview(&world, draft.notes).await;
-        Ok(Offer { preview, course: draft.course, left: draft.left })
+        Ok(Offer { preview, course: draft.course, left: draft.left, asked })
     }
 
     /// What is noted of the change that the plan goes on with.
@@ -302,12 +304,14 @@ fn shelf(journal: &Journal) -> Shelf {
 
 /// Keeps a plan, as it was looked at, in a file of its own that is only the user's.
 fn save(dir: &Path, offer: &Offer, at: jiff::Timestamp) -> std::io::Result<PathBuf> {
+    let none = || std::io::Error::other("it goes on with a change, or takes one back: that is in the journal");
+    let asked = offer.asked.clone().filter(|_| offer.course == Course::Begin).ok_or_else(none)?;
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
     let stem: String =
         offer.preview.plan.title.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' }).collect();
     let path = dir.join(format!("{}-{stem}.json", at.strftime("%Y%m%dT%H%M%S")));
     let mut file = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
-    file.write_all(crate::provision::saved::text(&offer.preview)?.as_bytes())?;
+    file.write_all(crate::provision::saved::text(&asked, &offer.preview)?.as_bytes())?;
     file.sync_all()?;
     Ok(path)
 }

@@ -6,7 +6,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::model::NumberingPlan;
 use super::numbering::VNETS_PER_TENANT;
@@ -41,13 +41,13 @@ impl NameError {
 }
 
 /// A tenant's name: 2 to 8 lower-case letters and digits, starting with a letter.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(transparent)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct TenantName(String);
 
 /// A workload's name: 1 to 20 lower-case letters, digits and dashes, starting with a letter, not ending with a dash.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(transparent)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct WorkloadName(String);
 
 impl FromStr for TenantName {
@@ -96,6 +96,34 @@ impl FromStr for WorkloadName {
             || Ok(Self(text.to_owned())),
             |reason| Err(NameError { kind: "workload", text: printable(text), reason, help }),
         )
+    }
+}
+
+impl TryFrom<String> for TenantName {
+    type Error = NameError;
+
+    fn try_from(text: String) -> Result<Self, NameError> {
+        text.parse()
+    }
+}
+
+impl From<TenantName> for String {
+    fn from(name: TenantName) -> Self {
+        name.0
+    }
+}
+
+impl TryFrom<String> for WorkloadName {
+    type Error = NameError;
+
+    fn try_from(text: String) -> Result<Self, NameError> {
+        text.parse()
+    }
+}
+
+impl From<WorkloadName> for String {
+    fn from(name: WorkloadName) -> Self {
+        name.0
     }
 }
 

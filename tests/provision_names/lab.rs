@@ -260,7 +260,7 @@ async fn keys_rotate_and_a_tenant_goes_without_a_trace() {
     assert_eq!(begin.steps.len(), 3, "a key and two zones");
     assert_eq!(bench.run(begin).await, Ended::Done);
     bench.is_whole(bench.onboarding()).await;
-    assert!(tsig::rotate_begin(&bench.world, &name).await.unwrap_err().text.contains("rtrip, rtrip-2"));
+    bench.is_whole(tsig::rotate_begin(&bench.world, &name).await.unwrap()).await;
     assert_eq!(bench.run(tsig::rotate_end(&bench.world, &name).await.unwrap()).await, Ended::Done);
     bench.is_whole(bench.onboarding()).await;
     assert!(secret_of(&bench.world, "rtrip").await.is_err(), "the first is gone");

@@ -104,6 +104,7 @@ fn cluster_status(data: &Value) -> Result<ClusterStatus, Unreadable> {
 fn resource(read: &mut Resources, row: &Row<'_>) -> Result<(), Unreadable> {
     match row.need_text("type")?.as_str() {
         "qemu" => read.vms.push(vm(row, &row.need_text("node")?, "maxcpu")?),
+        "lxc" => read.containers.push(vm(row, &row.need_text("node")?, "maxcpu")?),
         "node" => read.nodes.push(node_resource(row)?),
         // `network/N/zone/Z` from 9.1 on, `sdn/N/Z` before.
         "network" | "sdn" => read.zones.extend(zone(row)?),

@@ -154,6 +154,8 @@ pub static NEXT_VMID: Endpoint = get("/cluster/nextid", &["vmid"], "/", &[], Ref
 pub static QEMU: Endpoint = get("/nodes/{node}/qemu", &[], "/vms/{vmid}", &["VM.Audit"], Filtered);
 /// One VM's configuration.
 pub static VM_CONFIG: Endpoint = vm("/nodes/{node}/qemu/{vmid}/config");
+/// One container's configuration.
+pub static CONTAINER_CONFIG: Endpoint = vm("/nodes/{node}/lxc/{vmid}/config");
 /// One VM's options that wait for a cold start.
 pub static VM_PENDING: Endpoint = vm("/nodes/{node}/qemu/{vmid}/pending");
 /// One VM's state.
@@ -179,7 +181,7 @@ pub static STORAGE: Privilege = Privilege {
 };
 
 /// All that look. Those that write are [`WRITES`].
-pub static ALL: [&Endpoint; 28] = [
+pub static ALL: [&Endpoint; 29] = [
     &VERSION,
     &PERMISSIONS,
     &RESOURCES,
@@ -204,6 +206,7 @@ pub static ALL: [&Endpoint; 28] = [
     &NEXT_VMID,
     &QEMU,
     &VM_CONFIG,
+    &CONTAINER_CONFIG,
     &VM_PENDING,
     &VM_STATUS,
     &AGENT_PING,

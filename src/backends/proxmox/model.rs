@@ -179,8 +179,10 @@ pub struct Storage {
 /// `GET /cluster/resources`, the parts used.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Resources {
-    /// Guests of all nodes (containers excluded).
+    /// Machines of all nodes.
     pub vms: Vec<Vm>,
+    /// Containers of all nodes.
+    pub containers: Vec<Vm>,
     /// Nodes.
     pub nodes: Vec<NodeResource>,
     /// Zones per node; about 10 s old (§7).

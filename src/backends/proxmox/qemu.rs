@@ -22,6 +22,9 @@ pub struct VmStatus {
     pub ha_managed: bool,
 }
 
+/// Cards that a container may have.
+const CARDS: u32 = 32;
+
 impl Client {
     /// `GET /nodes/{node}/qemu`.
     ///
@@ -39,6 +42,24 @@ impl Client {
         let id = vmid.to_string();
         let answer = self.call(Call::new(&endpoints::VM_CONFIG).id("node", node).id("vmid", &id)).await?;
         answer.decode(|data| qemu_config::config(&Row::new(data, "data")?))
+    }
+
+    /// `GET /nodes/{node}/lxc/{vmid}/config`, of which only the bridges that its cards are on are kept.
+    ///
+    /// # Errors
+    /// [`Error::Absent`] when the container is not there; any other [`Error`].
+    pub async fn container_bridges(&self, node: &str, vmid: u32) -> Result<Vec<String>, Error> {
+        let id = vmid.to_string();
+        let answer = self.call(Call::new(&endpoints::CONTAINER_CONFIG).id("node", node).id("vmid", &id)).await?;
+        answer.decode(|data| {
+            let row = Row::new(data, "data")?;
+            let mut all = Vec::new();
+            for n in 0..CARDS {
+                let card = row.text(&format!("net{n}"))?.unwrap_or_default();
+                all.extend(card.split(',').filter_map(|part| part.strip_prefix("bridge=")).map(str::to_owned));
+            }
+            Ok(all)
+        })
     }
 
     /// `GET /nodes/{node}/qemu/{vmid}/pending`: every option, with what waits for a cold start.

@@ -213,9 +213,21 @@ pub struct Power {
     pub how: How,
 }
 
+/// What a `list` is told.
+#[derive(Debug, Clone, Args)]
+pub struct Listed {
+    /// Only this tenant's.
+    pub tenant: Option<TenantName>,
+    /// Form.
+    #[arg(short, long, value_enum, default_value_t)]
+    pub output: crate::cli::args::Format,
+}
+
 /// `record …`.
 #[derive(Debug, Clone, Subcommand)]
 pub enum RecordAction {
+    /// Records, as `get records` shows them.
+    List(Listed),
     /// Give a name its records, in place of those it has.
     Set {
         /// The tenant.
@@ -256,6 +268,8 @@ pub enum RecordAction {
 /// `tsig …`.
 #[derive(Debug, Clone, Subcommand)]
 pub enum TsigAction {
+    /// Keys and the zones that list each. No secret is asked for.
+    List(Listed),
     /// A second key beside the first: both are good.
     Begin {
         /// The tenant.
@@ -277,6 +291,8 @@ pub enum TsigAction {
 /// `forward …`.
 #[derive(Debug, Clone, Subcommand)]
 pub enum ForwardAction {
+    /// Forwards, as `get forwards` shows them.
+    List(Listed),
     /// Forward a domain to a server.
     Set {
         /// The domain.
@@ -331,6 +347,9 @@ pub struct PlanArgs {
 pub struct ApplyArgs {
     /// A plan that `plan … -o FILE` or the console saved.
     pub file: PathBuf,
+    /// Also one that was saved more than a day ago.
+    #[arg(long)]
+    pub old: bool,
     /// How.
     #[command(flatten)]
     pub how: How,

@@ -77,10 +77,14 @@ pub(in crate::cli) fn list(global: &Global, request: &JournalArgs) -> Result<Cod
         return verdict(one(out, &entry, request.output), code(&[entry]));
     }
     let mut entries = Vec::new();
+    let mut unread = false;
     for id in journal.ids().map_err(|e| unwritten(&e))? {
         match journal.read(id) {
             Ok(entry) => entries.push(entry),
-            Err(e) => open::warn(&format!("{e}; {}", e.help())),
+            Err(e) => {
+                open::warn(&format!("{e}; {}", e.help()));
+                unread = true;
+            }
         }
     }
     let printed = if request.output == Format::Table {
@@ -89,10 +93,10 @@ pub(in crate::cli) fn list(global: &Global, request: &JournalArgs) -> Result<Cod
         let items: Vec<Value> = entries.iter().map(summary).collect();
         print::document(out, &json!({ "schema": "deevnet-console/journal/v1", "items": items }), request.output)
     };
-    if entries.is_empty() {
+    if entries.is_empty() && !unread {
         open::note("nothing was changed from here yet");
     }
-    verdict(printed, code(&entries))
+    verdict(printed, if unread && code(&entries) == Code::Ok { Code::Unknown } else { code(&entries) })
 }
 
 /// 1 where a change is open.
@@ -154,6 +158,7 @@ fn words(entry: &Entry, record: &Record) -> String {
         Record::Run { who, riders, .. } if riders.is_empty() => format!("run by {} on {}", who.user, who.host),
         Record::Run { who, riders, .. } => format!("run by {}, taking along {}", who.user, riders.join(", ")),
         Record::TakesBack { change } => format!("takes back {}", crate::text::clean(change)),
+        Record::Replanned { plan } => format!("planned anew: {}", plan.title),
         Record::Begun { step, .. } => format!("{}: begun", name(step)),
         Record::Note { key, value } if value.is_empty() => format!("note {key}: not any more"),
         Record::Note { key, .. } => format!("note {key}"),

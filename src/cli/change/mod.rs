@@ -2,13 +2,14 @@
 
 pub mod args;
 mod journal;
+mod list;
 mod saved;
 mod sdn;
 mod show;
 mod words;
 
 use std::io::Write as _;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use clap::ValueEnum as _;
 use tokio::sync::watch;
@@ -21,11 +22,14 @@ use crate::provision::conduct::{self, Course, Ears};
 use crate::provision::engine::Ended;
 use crate::provision::journal::{ChangeId, Journal, JournalError};
 use crate::provision::plan::{Preview, Question};
-use crate::provision::plans::table::{Desk, Draft, maker};
+use crate::provision::plans::table::{Desk, Draft, Turn, maker};
+use crate::provision::saved::Asked;
+use crate::provision::sdn::running;
 use crate::provision::trouble::{Trouble, TroubleKind};
 use crate::provision::world::{News, Patience, World};
 use crate::runtime::{clock, who::who};
 use crate::site::Site;
+use crate::text::clean;
 
 pub(super) use self::journal::{audit, list as journal};
 
@@ -42,6 +46,12 @@ impl Office {
 
     fn site(&self) -> &Arc<Site> {
         &self.desk.world.site
+    }
+
+    async fn draft(&self, asked: &Asked) -> Result<Draft, Failure> {
+        let none = || Failure::plain(format!("there is no plan {}", clean(&asked.plan)));
+        let maker = maker(&asked.plan).ok_or_else(none)?;
+        (maker.make)(self.desk.clone(), asked.words.clone()).await.map_err(|trouble| failure(&trouble))
     }
 
     async fn look(&self, draft: Draft) -> Looked {
@@ -102,6 +112,9 @@ pub(super) fn run(global: &Global, change: &Change) -> Result<Code, Failure> {
     if let Change::Sdn { action: SdnAction::Status { output } } = change {
         return sdn::status(&site, *output);
     }
+    if let Some(listed) = list::run(global, &site, change) {
+        return listed;
+    }
     let nothing = How::default();
     let how = change.how().unwrap_or(&nothing);
     let format = form(how)?;
@@ -110,26 +123,30 @@ pub(super) fn run(global: &Global, change: &Change) -> Result<Code, Failure> {
         if let Change::Resume { id, leave: true, .. } = change {
             return journal::leave(&office.desk, id.as_deref(), how);
         }
-        let (looked, only_shown) = made(&office, change).await?;
-        conclude(&office, looked, only_shown, how, format).await
+        let (looked, asked) = made(&office, change).await?;
+        conclude(&office, looked, asked.only_shown, how, format).await
     })
 }
 
 /// `plan …`: shown, and saved where a file is named.
 pub(super) fn plan(global: &Global, request: &PlanArgs) -> Result<Code, Failure> {
     let site = open::site(global)?;
-    let file = request.change.how().and_then(|how| how.output.as_ref());
+    // A form is shown; anything else is the file that it is saved in.
+    let output = request.change.how().and_then(|how| how.output.as_deref());
+    let form = output.and_then(|text| Format::from_str(text, false).ok());
+    let file = output.filter(|_| form.is_none()).map(std::path::Path::new);
     open::runtime()?.block_on(async {
         let office = Office::open(&site).await?;
-        let (looked, _) = made(&office, &request.change).await?;
+        let (looked, asked) = made(&office, &request.change).await?;
+        let shown = show::plan(&mut std::io::stdout(), &looked, form.unwrap_or_default());
         if let Some(file) = file {
             if looked.course != Course::Begin {
                 let text = "only a new change can be saved: what is to go on, or to be taken back, is in the journal";
                 return Err(Failure::usage(text, "leave -o out"));
             }
-            saved::write(std::path::Path::new(file), &looked.preview)?;
+            saved::write(file, &asked.made_from(), &looked.preview)?;
+            open::note(&saved::way(file, &looked.preview));
         }
-        let shown = show::plan(&mut std::io::stdout(), &looked, Format::Table);
         verdict(shown, told(&looked.preview))
     })
 }
@@ -139,37 +156,60 @@ pub(super) fn apply(global: &Global, request: &ApplyArgs) -> Result<Code, Failur
     let format = form(&request.how)?;
     let site = open::site(global)?;
     let saved = saved::read(&request.file)?;
+    let age = saved::age(&saved, clock::system()(), request.old)?;
+    if saved.preview.plan.site != site.name {
+        let made = clean(&saved.preview.plan.site).into_owned();
+        return Err(refused(&Refusal::OtherSite { made, here: site.name.clone() }));
+    }
     open::runtime()?.block_on(async {
         let office = Office::open(&site).await?;
-        let draft =
-            Draft { plan: saved.plan.clone(), notes: Default::default(), course: Course::Begin, left: Vec::new() };
+        let draft = office.draft(&saved.asked).await?;
+        if draft.course != Course::Begin {
+            let text = format!("{} is no plan that is applied from a file", clean(&saved.asked.plan));
+            return Err(Failure::usage(text, "what is to go on, or to be taken back, is in the journal"));
+        }
         let looked = office.look(draft).await;
-        let moved = saved.moved(&looked.preview);
-        if !moved.is_empty() {
+        let differs = saved.differs(&looked.preview);
+        if !differs.is_empty() {
             show::plan(&mut std::io::stdout(), &looked, format)?;
-            let text = format!("the world moved since the plan was saved: {}", moved.join("; "));
-            let help = "make the plan again".to_owned();
+            let text = format!("{age}, and is another now: {}", clean(&differs.join("; ")));
+            let help = "look at it: if it is what you want, make the plan again".to_owned();
             return Err(Failure { code: Code::Refused, text, help: Some(help) });
         }
+        open::note(&format!("{age}, and is the same now"));
         conclude(&office, looked, false, &request.how, format).await
     })
 }
 
 /// Makes the plan and looks at it.
-async fn made(office: &Office, change: &Change) -> Result<(Looked, bool), Failure> {
+async fn made(office: &Office, change: &Change) -> Result<(Looked, words::Asked), Failure> {
     let open = match change {
         Change::Resume { id: None, .. } => Some(journal::the_open_one(&office.desk.journal)?),
         _ => None,
     };
     let asked = change.asked(open)?;
-    let maker = maker(asked.maker).ok_or_else(|| Failure::plain(format!("there is no plan {}", asked.maker)))?;
-    let draft = (maker.make)(office.desk.clone(), asked.words).await.map_err(|trouble| failure(&trouble))?;
-    Ok((office.look(draft).await, asked.only_shown))
+    if let Some(holder) = running(&office.desk.journal) {
+        open::note(&format!("{holder} is at work: what it staged is waited for"));
+    }
+    let mut turn = Turn::default();
+    loop {
+        let draft = office.draft(&asked.made_from()).await?;
+        let looked = office.look(draft).await;
+        // What a change that runs now staged does not go along: it is applied in a moment.
+        let own = looked.course != Course::Begin || looked.preview.riders().is_empty();
+        if own || !turn.wait(&office.desk).await {
+            return Ok((looked, asked));
+        }
+    }
 }
 
-/// 0, or 3 where a step could not be told.
+/// 0; 4 where something is known to stand against it, else 3 where a step could not be told.
 fn told(preview: &Preview) -> Code {
-    if preview.untold().next().is_some() { Code::Unknown } else { Code::Ok }
+    match preview.untold().map(|(_, why)| why.kind.is_known()).max() {
+        None => Code::Ok,
+        Some(true) => Code::Refused,
+        Some(false) => Code::Unknown,
+    }
 }
 
 /// Shows the plan; carries it out where that was asked for.
@@ -197,7 +237,8 @@ async fn carry_out(office: &Office, looked: Looked, how: &How, format: Format) -
     let world = &office.desk.world;
     let steps = show::names(&looked.preview);
     let consent = Consent::Flags { write: how.write, yes: how.yes, confirm: how.confirm.clone() };
-    let nothing = looked.preview.is_empty() && looked.course == Course::Begin;
+    // What holds nothing has nothing to give back either; it stays open.
+    let nothing = looked.preview.is_empty() && matches!(looked.course, Course::Begin | Course::LayDown(_));
     let approved =
         ApprovedPlan::of(looked.preview, office.site(), &consent, (world.clock)()).map_err(|e| refused(&e))?;
     if nothing {
@@ -205,7 +246,8 @@ async fn carry_out(office: &Office, looked: Looked, how: &How, format: Format) -
         return verdict(shown, Code::Ok);
     }
     let (asked, stop) = watch::channel(false);
-    let ears = Ears { listener: Arc::new(teller(steps.clone())), stop };
+    let steps: Steps = Arc::new(Mutex::new(steps));
+    let ears = Ears { listener: Arc::new(teller(Arc::clone(&steps))), stop };
     let mut id = match looked.course {
         Course::Begin => None,
         Course::Resume(id) | Course::TakeBack(id) | Course::LayDown(id) => Some(id),
@@ -221,6 +263,8 @@ async fn carry_out(office: &Office, looked: Looked, how: &How, format: Format) -
         // It only tells the run, which ends by itself.
         never = signal => match never {},
     };
+    // Of the plan that was run in the end.
+    let steps = steps.lock().unwrap_or_else(PoisonError::into_inner).clone();
     let shown = show::ended(&mut std::io::stdout(), id, &ended, &steps, format);
     match ended {
         Ended::Done => verdict(shown, Code::Ok),
@@ -242,14 +286,22 @@ fn early(id: Option<ChangeId>, step: usize, steps: &[String], trouble: &Trouble)
     Failure { code: whole.code, text, help: Some(help) }
 }
 
+/// Names of the steps that are run.
+type Steps = Arc<Mutex<Vec<String>>>;
+
 /// Tells what goes on, a line each, on stderr.
-fn teller(steps: Vec<String>) -> impl Fn(News) + Send + Sync {
+fn teller(steps: Steps) -> impl Fn(News) + Send + Sync {
     move |news| {
+        let steps = &mut *steps.lock().unwrap_or_else(PoisonError::into_inner);
+        if let News::Replanned(preview) = &news {
+            *steps = show::names(preview);
+        }
         let of = |number: usize| {
             format!("{:>2}/{} {}", number + 1, steps.len(), steps.get(number).map(String::as_str).unwrap_or_default())
         };
         let line = match news {
             News::Begun(_) | News::Applied(_) => return,
+            News::Replanned(_) => format!("      the plan is made anew: {}", steps.join(", ")),
             News::Verified(number) => format!("{}: verified", of(number)),
             News::Satisfied(number) => format!("{}: nothing to do", of(number)),
             News::Line(number, line) => format!("{}: {line}", of(number)),

@@ -49,13 +49,19 @@ fn document(status: &Status, nodes: &[NodePreview]) -> serde_json::Value {
     });
     let lock = match status.lock {
         LockSeen::Ours(id) => Some(id.to_string()),
-        LockSeen::NotKnown => None,
+        LockSeen::Probably(_) | LockSeen::NotKnown => None,
     };
+    let holder = status.holder.as_ref().map(|holder| {
+        json!({
+            "change": holder.change.to_string(), "by": clean(&holder.who), "asked": holder.asked, "certain": holder.certain,
+        })
+    });
     let nodes = nodes.iter().map(
         |node| json!({ "node": node.node, "frr": node.frr, "interfaces": node.interfaces, "left_out": node.left_out }),
     );
     json!({
         "schema": "deevnet-console/sdn-status/v1", "waits": waits.collect::<Vec<_>>(), "lock_of_change": lock,
+        "lock_holder": holder,
         "nodes": nodes.collect::<Vec<_>>(),
     })
 }
@@ -70,11 +76,10 @@ fn people(out: &mut dyn Write, status: &Status, nodes: &[NodePreview]) -> Result
         let line = format!("{:<8} {:<28} {by}  {}", waits.state, waits.name, options.join(" "));
         writeln!(out, "{}", clean(line.trim_end()))?;
     }
-    match status.lock {
-        LockSeen::Ours(id) => writeln!(out, "the SDN lock is held by change {id} of this console")?,
-        LockSeen::NotKnown => {
-            writeln!(out, "the SDN lock: not held from here; whether others hold it shows when it is tried")?
-        }
+    match &status.holder {
+        Some(holder) if holder.certain => writeln!(out, "the SDN lock is held by {holder}")?,
+        Some(holder) => writeln!(out, "the SDN lock is probably held by {holder}: it got no answer")?,
+        None => writeln!(out, "the SDN lock: not held from here; whether others hold it shows when it is tried")?,
     }
     for node in nodes {
         writeln!(out, "an apply on {}:", clean(&node.node))?;

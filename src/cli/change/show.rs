@@ -69,14 +69,18 @@ fn people(out: &mut dyn Write, looked: &Looked) -> Result<(), Failure> {
         writeln!(out, " {:>2}  {place:<4}  {name:<44}  {state}", number + 1)?;
         match look {
             Ok(look) if preview.does(number) => fields(out, &look.todo)?,
-            Err(why) if !step.follows => writeln!(out, "            ? {}", why.text)?,
+            Err(why) if !step.follows => {
+                writeln!(out, "            {} {}", if why.kind.is_known() { "✗" } else { "?" }, why.text)?;
+            }
             _ => {}
         }
     }
     for rider in preview.riders() {
         writeln!(out, "goes along, and is not of this plan: {}", clean(&rider))?;
     }
-    let reach = preview.plan.reach.clone().unwrap_or_default();
+    let mut reach = preview.reach();
+    // They were named above.
+    reach.noticed.retain(|line| !preview.riders().contains(line));
     for (head, lines) in [("goes", reach.destroyed), ("stays", reach.stays), ("noticed", reach.noticed)] {
         for line in lines {
             writeln!(out, "{head:<8} {}", clean(&line))?;

@@ -8,6 +8,7 @@ use super::args::{
 };
 use crate::cli::Failure;
 use crate::provision::journal::ChangeId;
+use crate::provision::saved;
 
 /// A plan by the name of its maker, with its words.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,6 +19,13 @@ pub(super) struct Asked {
     pub(super) words: Vec<String>,
     /// It is only looked at, whatever the flags say.
     pub(super) only_shown: bool,
+}
+
+impl Asked {
+    /// What the plan is made from, as it is saved beside it.
+    pub(super) fn made_from(&self) -> saved::Asked {
+        saved::Asked { plan: self.maker.to_owned(), words: self.words.clone() }
+    }
 }
 
 fn asked(maker: &'static str, words: impl IntoIterator<Item = String>) -> Asked {
@@ -36,13 +44,13 @@ impl Machine {
 }
 
 impl Onboard {
-    fn asked(&self) -> Asked {
+    fn asked(&self, maker: &'static str) -> Asked {
         let words = [
             Some(self.name.to_string()),
             option("index", self.index.as_ref()),
             option("workload", self.workload.as_ref()),
         ];
-        asked("onboard", words.into_iter().flatten().chain(self.machine.words()))
+        asked(maker, words.into_iter().flatten().chain(self.machine.words()))
     }
 }
 
@@ -77,13 +85,16 @@ impl Change {
     /// Where a file that it names cannot be read.
     pub(super) fn asked(&self, open: Option<ChangeId>) -> Result<Asked, Failure> {
         Ok(match self {
-            Self::Tenant { action: TenantAction::Plan(onboard) } => Asked { only_shown: true, ..onboard.asked() },
-            Self::Tenant { action: TenantAction::Create(onboard) | TenantAction::Reconcile(onboard) } => {
-                onboard.asked()
+            Self::Tenant { action: TenantAction::Plan(onboard) } => {
+                Asked { only_shown: true, ..onboard.asked("onboard") }
             }
+            Self::Tenant { action: TenantAction::Create(onboard) } => onboard.asked("onboard"),
+            Self::Tenant { action: TenantAction::Reconcile(onboard) } => onboard.asked("reconcile"),
             Self::Tenant { action: TenantAction::Delete { name, .. } } => asked("tenant-delete", [name.to_string()]),
             Self::Workload { action } => workload(action)?,
-            Self::Record { action } => record(action),
+            Self::Tsig { action: TsigAction::List(_) } | Self::Forward { action: ForwardAction::List(_) } => {
+                return Err(Failure::usage("a list changes nothing", "leave `plan` out"));
+            }
             Self::Tsig { action: TsigAction::Begin { tenant, .. } } => asked("tsig-begin", [tenant.to_string()]),
             Self::Tsig { action: TsigAction::End { tenant, .. } } => asked("tsig-end", [tenant.to_string()]),
             Self::Forward { action: ForwardAction::Set { domain, server, description, .. } } => {
@@ -91,6 +102,7 @@ impl Change {
                 asked("forward-set", words)
             }
             Self::Forward { action: ForwardAction::Delete { domain, .. } } => asked("forward-delete", [domain.clone()]),
+            Self::Record { action } => record(action)?,
             Self::Sdn { action } => match action {
                 SdnAction::Apply(_) | SdnAction::Status { .. } => asked("sdn-apply", []),
                 SdnAction::Rollback(_) => asked("sdn-rollback", []),
@@ -121,7 +133,10 @@ impl Change {
                     | WorkloadAction::Shutdown(power)
                     | WorkloadAction::Reboot(power),
             } => &power.how,
-            Self::Sdn { action: SdnAction::Status { .. } } => return None,
+            Self::Sdn { action: SdnAction::Status { .. } }
+            | Self::Record { action: RecordAction::List(_) }
+            | Self::Tsig { action: TsigAction::List(_) }
+            | Self::Forward { action: ForwardAction::List(_) } => return None,
             Self::Sdn { action: SdnAction::Apply(how) | SdnAction::Rollback(how) | SdnAction::Unlock(how) }
             | Self::Tenant { action: TenantAction::Delete { how, .. } }
             | Self::Workload { action: WorkloadAction::Resize { how, .. } }
@@ -151,8 +166,9 @@ fn workload(action: &WorkloadAction) -> Result<Asked, Failure> {
     })
 }
 
-fn record(action: &RecordAction) -> Asked {
-    match action {
+fn record(action: &RecordAction) -> Result<Asked, Failure> {
+    Ok(match action {
+        RecordAction::List(_) => return Err(Failure::usage("a list changes nothing", "leave `plan` out")),
         RecordAction::Set { tenant, name, value, kind, ttl, .. } => {
             let words =
                 [Some(tenant.to_string()), Some(name.clone()), option("type", Some(kind)), option("ttl", ttl.as_ref())];
@@ -168,5 +184,5 @@ fn record(action: &RecordAction) -> Asked {
             ];
             asked("record-delete", words.into_iter().flatten())
         }
-    }
+    })
 }

@@ -61,6 +61,8 @@ pub struct Offer {
     pub course: Course,
     /// What it leaves as it is, and why.
     pub left: Vec<(String, &'static str)>,
+    /// What it was made from.
+    pub asked: Option<crate::provision::saved::Asked>,
 }
 
 /// What the runtime is to do about changes.

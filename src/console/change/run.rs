@@ -232,6 +232,12 @@ pub(super) fn heard(model: &mut Model, id: u64, at: Timestamp, news: News) {
             }
             return;
         }
+        News::Replanned(preview) => {
+            let offer = super::Offer { preview: *preview, ..(*run.offer).clone() };
+            run.steps.resize_with(offer.preview.plan.steps.len(), StepRun::default);
+            run.offer = Arc::new(offer);
+            return;
+        }
         News::GaveBack(what, result) => {
             run.given.retain(|(known, _)| *known != what);
             run.given.push((what, result.err()));

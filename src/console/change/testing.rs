@@ -41,13 +41,13 @@ pub(crate) fn preview(waiting: Fields) -> Preview {
 }
 
 pub(crate) fn offer() -> Arc<Offer> {
-    Arc::new(Offer { preview: preview(Fields::new()), course: Course::Begin, left: Vec::new() })
+    Arc::new(Offer { preview: preview(Fields::new()), course: Course::Begin, left: Vec::new(), asked: None })
 }
 
 /// An edit of somebody else goes along.
 pub(crate) fn with_riders() -> Arc<Offer> {
     let preview = preview(fields([("zone lab", "new")]));
-    Arc::new(Offer { preview, course: Course::Begin, left: Vec::new() })
+    Arc::new(Offer { preview, course: Course::Begin, left: Vec::new(), asked: None })
 }
 
 /// It says more of what it reaches than its steps do.
@@ -117,5 +117,5 @@ pub(crate) fn half_way() -> Arc<Offer> {
         }
     }
     let course = Course::Resume(unfinished().id);
-    Arc::new(Offer { preview: preview.judged(), course, left: Vec::new() })
+    Arc::new(Offer { preview: preview.judged(), course, left: Vec::new(), asked: None })
 }

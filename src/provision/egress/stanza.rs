@@ -110,7 +110,7 @@ impl Stanza {
                 let agent = || format!("perhaps the registry's agent: its list could not be read ({why})");
                 Some((mark.unwrap_or_else(agent), "not known"))
             }
-            // A registry that lists nobody has no agent that would write.
+            // Whether an agent would write a list of nobody is not known; that it may is told when the file is put in place.
             (None, Some(Ok(list))) if list.is_empty() => None,
             (mark, Some(Ok(list))) => {
                 let listed = list.iter().any(|entry| entry.tenant == self.tenant);
@@ -311,6 +311,12 @@ impl Ensure for Stanza {
             let wanted = todo.value(ROUTE);
             if seen.field(KEPT).is_some() {
                 return self.wait(context, wanted).await;
+            }
+            if wanted.is_some() && context.world.registry.is_some() {
+                context.tell(
+                    "the registry lists nobody for an agent: where one keeps this file all the same, it takes the route out again \
+                     within minutes, until the registry lists the tenant",
+                );
             }
             let gateway = wanted.map(|route| route.split_whitespace().next().unwrap_or_default().parse());
             let bad =

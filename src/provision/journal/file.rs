@@ -1,8 +1,8 @@
 //! Files of the journal: appended, synced, locked, read with whatever a crash left of the last line.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, Permissions};
 use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -28,6 +28,8 @@ pub struct Change {
     pub log: Log,
     /// What its steps noted.
     pub notes: Notes,
+    /// Where it and the changes beside it are kept.
+    pub journal: Journal,
 }
 
 /// The file of a change, open for lines. A copy is the same file.
@@ -81,14 +83,27 @@ fn failed<'a>(path: &'a Path, what: &'static str) -> impl Fn(std::io::Error) -> 
 }
 
 pub(super) fn begin(journal: &Journal, who: &Who, plan: &Plan, at: Timestamp) -> Result<Change, JournalError> {
+    let shared = is_shared(journal);
+    let there = journal.dir.exists();
     let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&journal.dir);
     made.map_err(failed(&journal.dir, "cannot be made"))?;
+    if shared && !there {
+        // Whatever the user's mask says.
+        let opened = std::fs::set_permissions(&journal.dir, Permissions::from_mode(0o2770));
+        opened.map_err(failed(&journal.dir, "cannot be opened to its group"))?;
+    }
     let mut next = journal.ids()?.last().map_or(1, |last| last.0.saturating_add(1));
     let (path, file) = loop {
         let path = journal.path(ChangeId(next));
         // Two consoles that begin at once get two numbers.
         match OpenOptions::new().append(true).create_new(true).mode(0o600).open(&path) {
-            Ok(file) => break (path, file),
+            Ok(file) => {
+                if shared {
+                    let opened = file.set_permissions(Permissions::from_mode(0o660));
+                    opened.map_err(failed(&path, "cannot be opened to its group"))?;
+                }
+                break (path, file);
+            }
             Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => next = next.saturating_add(1),
             Err(e) => return Err(failed(&path, "cannot be made")(e)),
         }
@@ -102,10 +117,17 @@ pub(super) fn begin(journal: &Journal, who: &Who, plan: &Plan, at: Timestamp) ->
     let dir = File::open(&journal.dir).and_then(|dir| dir.sync_all());
     dir.map_err(failed(&journal.dir, "cannot be synced"))?;
     let notes = Notes::default().written_to(&log);
-    Ok(Change { id, plan: plan.clone(), last: None, log, notes })
+    Ok(Change { id, plan: plan.clone(), last: None, log, notes, journal: journal.clone() })
 }
 
-pub(super) fn take_up(path: &Path, id: ChangeId) -> Result<(Entry, Change), JournalError> {
+/// Whether the state directory lets its group write: then others of the group may take changes up.
+fn is_shared(journal: &Journal) -> bool {
+    let state = journal.dir.parent().and_then(|state| std::fs::metadata(state).ok());
+    state.is_some_and(|state| state.permissions().mode() & 0o020 != 0)
+}
+
+pub(super) fn take_up(journal: &Journal, id: ChangeId) -> Result<(Entry, Change), JournalError> {
+    let path = &journal.path(id);
     let opened = OpenOptions::new().append(true).read(true).open(path);
     let mut file = opened.map_err(|e| match e.kind() {
         std::io::ErrorKind::NotFound => JournalError::NoChange(id.to_string()),
@@ -121,7 +143,7 @@ pub(super) fn take_up(path: &Path, id: ChangeId) -> Result<(Entry, Change), Jour
     let log = Log::new(file, cut);
     let notes = entry.notes().written_to(&log);
     let (plan, last) = (entry.plan.clone(), entry.last_run());
-    Ok((entry, Change { id, plan, last, log, notes }))
+    Ok((entry, Change { id, plan, last, log, notes, journal: journal.clone() }))
 }
 
 /// Tries of a lock that somebody has, and the time between them: a process that this one is just starting holds a copy of
@@ -171,11 +193,15 @@ pub(super) fn read(path: &Path, id: ChangeId) -> Result<Entry, JournalError> {
         Record::Opened { who, plan } => Some((line.at, who.clone(), plan.clone())),
         _ => None,
     });
+    let instead = lines.iter().rev().find_map(|line| match &line.record {
+        Record::Replanned { plan } => Some(plan.clone()),
+        _ => None,
+    });
     let missing = || {
         let path = path.to_owned();
         // A plan that was never written whole is followed by nothing.
         if damaged + lines.len() > 0 { JournalError::Damaged { path } } else { JournalError::NoPlan { path } }
     };
     let (at, who, plan) = opened.ok_or_else(missing)?;
-    Ok(Entry { id, who, at, plan, lines, damaged })
+    Ok(Entry { id, who, at, plan: instead.unwrap_or(plan), lines, damaged })
 }

@@ -320,7 +320,7 @@ impl Journal {
     /// # Errors
     /// [`JournalError::Running`] while another console has it, [`JournalError::Over`] when it ended; else as [`Self::read`].
     pub fn take_up(&self, id: ChangeId) -> Result<(Entry, Change), JournalError> {
-        file::take_up(&self.path(id), id)
+        file::take_up(self, id)
     }
 }
 

@@ -86,6 +86,11 @@ pub enum Record {
         /// The number of that change.
         change: String,
     },
+    /// Another plan takes its place, before anything of it was done: an index was taken by somebody else.
+    Replanned {
+        /// What is to be done instead.
+        plan: Plan,
+    },
     /// A step is about to change something.
     Begun {
         /// Its number, from 0.

@@ -128,3 +128,17 @@ fn a_plan_that_cannot_be_read_is_no_harmless_file() {
     assert!(matches!(journal.read(id), Err(JournalError::Damaged { .. })));
     assert!(journal.unfinished().is_err(), "it is told, not left out");
 }
+
+#[test]
+fn a_journal_in_a_directory_of_a_group_is_the_group_s() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let mode = |path: &Path| std::fs::metadata(path).expect("there").permissions().mode() & 0o7777;
+    for (state, own, file) in [(0o700, 0o700, 0o600), (0o2770, 0o2770, 0o660)] {
+        let dir = tempfile::tempdir().expect("a directory");
+        std::fs::set_permissions(dir.path(), std::fs::Permissions::from_mode(state)).expect("set");
+        let journal = Journal::in_state(dir.path());
+        let change = journal.begin(&who(), &plan(vec![Step::absent(thing("b"))]), now()).expect("begun");
+        assert_eq!(mode(&journal.dir) & 0o770, own & 0o770, "{state:o}");
+        assert_eq!(mode(&journal.path(change.id)), file, "{state:o}");
+    }
+}

@@ -37,6 +37,46 @@ pub async fn secret_of(world: &World, key: &str) -> Result<Secret, Trouble> {
     Ok(told.secret)
 }
 
+/// A TSIG key, as it can be seen without its secret.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeySeen {
+    /// Its name.
+    pub name: String,
+    /// Its algorithm.
+    pub algorithm: String,
+    /// Zones that list it, by name.
+    pub zones: Vec<String>,
+}
+
+/// Keys and the zones that list each, by name: all, or one tenant's.
+///
+/// # Errors
+/// When the keys or zones of the server cannot be read.
+pub async fn keys(world: &World, tenant: Option<&str>) -> Result<Vec<KeySeen>, Trouble> {
+    let client = world.powerdns()?;
+    let keys = client.tsig_keys().await.map_err(|e| Trouble::from(&e))?;
+    let zones = all_zones(client).await?;
+    let listing = |key: &Name| {
+        let mut all: Vec<String> = zones
+            .iter()
+            .filter(|held| held.metadata.update_keys().contains(key))
+            .map(|held| held.metadata.zone.to_string())
+            .collect();
+        all.sort();
+        all
+    };
+    let own = keys.iter().filter(|key| tenant.is_none_or(|tenant| owns_key(tenant, key.name.as_str())));
+    let mut all: Vec<KeySeen> = own
+        .map(|key| KeySeen {
+            name: key.name.as_str().to_owned(),
+            algorithm: key.algorithm.clone(),
+            zones: listing(&key.name),
+        })
+        .collect();
+    all.sort_by(|one, other| one.name.cmp(&other.name));
+    Ok(all)
+}
+
 /// All zones of the server, with their lists. One that goes meanwhile is left out.
 ///
 /// # Errors

@@ -11,7 +11,7 @@ use crate::provision::journal::Notes;
 use crate::provision::object::{Danger, Doing, Ensure, Looking, Object, Place};
 use crate::provision::plan::Step;
 use crate::provision::trouble::{Trouble, TroubleKind};
-use crate::provision::world::Context;
+use crate::provision::world::{Context, World};
 
 /// Before the content of a record that is kept and not served.
 const OFF: &str = "(off) ";
@@ -44,9 +44,37 @@ impl DnsRecords {
         zone.rrset(&Name::new(&self.owner), &self.rtype)
     }
 
-    async fn zone(&self, context: &Context) -> Result<Option<Zone>, Trouble> {
+    /// The step that takes out of the set what is meant, and leaves the rest; `None` where nothing of it is there.
+    ///
+    /// # Errors
+    /// When the zone cannot be read.
+    pub async fn without(self, world: &World, meant: impl Fn(&str) -> bool) -> Result<Option<Step>, Trouble> {
+        let zone = self.zone(world).await?;
+        let Some(set) = zone.as_ref().and_then(|zone| self.find(zone)) else { return Ok(None) };
+        let rest: Vec<&Record> = set.records.iter().filter(|record| !meant(record.content.raw())).collect();
+        if rest.len() == set.records.len() {
+            return Ok(None);
+        }
+        if rest.is_empty() {
+            return Ok(Some(Step::absent(Object::DnsRecords(self))));
+        }
+        let row = |record: &&Record| format!("{}{}", if record.disabled { OFF } else { "" }, record.content.raw());
+        let mut rows: Vec<String> = rest.iter().map(row).collect();
+        rows.sort();
+        Ok(Some(Step::present(Object::DnsRecords(self), fields([("records", rows.join(BETWEEN))]))))
+    }
+
+    /// Refuses an alias beside other records, before a plan is made of it.
+    ///
+    /// # Errors
+    /// What stands there; when the zone cannot be read.
+    pub async fn stands_alone(&self, world: &World) -> Result<(), Trouble> {
+        self.zone(world).await?.map_or(Ok(()), |zone| self.alone(&zone))
+    }
+
+    async fn zone(&self, world: &World) -> Result<Option<Zone>, Trouble> {
         let zone = DnsZone { zone: self.zone.clone(), claim: Claim::Any };
-        match context.world.powerdns()?.zone(&zone.own()).await {
+        match world.powerdns()?.zone(&zone.own()).await {
             Ok(zone) => Ok(Some(zone)),
             Err(Error::ZoneAbsent { .. }) => Ok(None),
             Err(error) => Err(Trouble::from(&error)),
@@ -185,7 +213,7 @@ impl Ensure for DnsRecords {
     fn observe<'a>(&'a self, context: &'a Context) -> Looking<'a> {
         Box::pin(async move {
             // A zone that is not there holds nothing: a step before may make it, or have taken it.
-            let Some(zone) = self.zone(context).await? else { return Ok(Seen::Absent) };
+            let Some(zone) = self.zone(&context.world).await? else { return Ok(Seen::Absent) };
             let found = self.find(&zone).filter(|set| !set.records.is_empty() || !set.comments.is_empty());
             Ok(found.map_or(Seen::Absent, |set| Seen::Present(seen(set))))
         })
@@ -200,7 +228,7 @@ impl Ensure for DnsRecords {
                 Trouble::new(TroubleKind::Refused, format!("there is no zone {} for {}", self.zone, self.name()))
                     .with_help("make the zone first")
             };
-            let zone = self.zone(context).await?.ok_or_else(gone)?;
+            let zone = self.zone(&context.world).await?.ok_or_else(gone)?;
             let held = self.find(&zone);
             self.unmoved(todo, held)?;
             if !matches!(todo, Difference::Delete(_)) {
@@ -216,9 +244,18 @@ impl Ensure for DnsRecords {
         })
     }
 
-    fn riders(&self, seen: &Seen, _own: &[Step]) -> Vec<String> {
-        let there = seen.field("records").filter(|_| !self.known);
-        there.map(|records| format!("{}, which is {records} now", self.name())).into_iter().collect()
+    /// What is there and is not to be there any more.
+    fn riders(&self, seen: &Seen, own: &[Step]) -> Vec<String> {
+        let Some(there) = seen.field("records").filter(|_| !self.known) else { return Vec::new() };
+        let step = own.iter().find(|step| matches!(&step.object, Object::DnsRecords(records) if records == self));
+        let kept = match step.map(|step| &step.wanted) {
+            Some(Wanted::Present(fields)) => fields.get("records").map(|text| parsed(text)).unwrap_or_default(),
+            _ => Vec::new(),
+        };
+        if parsed(there).iter().all(|record| kept.contains(record)) {
+            return Vec::new();
+        }
+        vec![format!("{}, which is {there} now", self.name())]
     }
 }
 

@@ -24,6 +24,8 @@ pub struct ResolverReload {
 
 /// Field of what this change saved and has not told of.
 const SAVED: &str = "saved";
+/// What waits of a forward that was taken out.
+const REMOVED: &str = "removed, still in force";
 /// Before the domain of a forward of somebody else.
 const OTHER: &str = "of others: ";
 
@@ -62,7 +64,7 @@ impl State {
     fn waits(&self, domain: &str) -> Option<&'static str> {
         match (self.saved.contains(domain), self.running.contains(domain)) {
             (true, false) => Some("saved, not in force"),
-            (false, true) if !self.settled.contains(domain) => Some("removed, still in force"),
+            (false, true) if !self.settled.contains(domain) => Some(REMOVED),
             _ => None,
         }
     }
@@ -115,7 +117,9 @@ impl Ensure for ResolverReload {
                 };
                 all.extend(waits.map(|waits| (domain.clone(), waits)));
             }
-            for domain in state.saved.iter().filter(|domain| !self.domains.contains(domain)) {
+            // Also rows that somebody removed: they come out of force with it.
+            let all_there = state.saved.union(&state.running);
+            for domain in all_there.filter(|domain| !self.domains.contains(domain)) {
                 all.extend(state.waits(domain).map(|waits| (format!("{OTHER}{domain}"), waits.to_owned())));
             }
             Ok(Seen::Present(all))
@@ -144,7 +148,11 @@ impl Ensure for ResolverReload {
 
     fn riders(&self, seen: &Seen, _own: &[Step]) -> Vec<String> {
         let Seen::Present(now) = seen else { return Vec::new() };
-        let others = now.keys().filter_map(|field| field.strip_prefix(OTHER));
-        others.map(|domain| format!("the forward of {domain}, which somebody saved and did not apply")).collect()
+        let others = now.iter().filter_map(|(field, waits)| Some((field.strip_prefix(OTHER)?, waits)));
+        let said = |(domain, waits): (&str, &String)| match waits.as_str() {
+            REMOVED => format!("the forward of {domain}, which somebody removed and did not apply"),
+            _ => format!("the forward of {domain}, which somebody saved and did not apply"),
+        };
+        others.map(said).collect()
     }
 }

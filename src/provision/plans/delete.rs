@@ -26,7 +26,7 @@ use crate::site::numbering::TenantIndex;
 pub async fn plan(world: &Arc<World>, tenant: &TenantName) -> Result<Plan, Trouble> {
     let site = &world.site;
     let survey = Survey::read(world).await;
-    let index = survey.own_index(site, tenant);
+    let index = survey.proven_index(site, tenant)?;
     if let Some(zone) = both(survey.zones.as_ref().map_err(Clone::clone)?).find(|zone| zone.zone == tenant.as_str()) {
         let numbered = zone.vrf_vxlan.is_some_and(|vni| site.numbering.index_of_vrf_vni(vni).is_some());
         if zone.kind != "evpn" || !numbered {
@@ -43,7 +43,10 @@ pub async fn plan(world: &Arc<World>, tenant: &TenantName) -> Result<Plan, Troub
     // Before the apply, which gives the lock back: two consoles never write that file at once.
     steps.extend(egress::removal(site, tenant.as_str()));
     steps.extend(network);
-    steps.extend(named(world, &survey, tenant, index).await?);
+    let named = named(world, &survey, tenant, index).await?;
+    // Left of a deletion that was cut behind the zones.
+    let known = known || named.iter().any(|step| matches!(step.object, Object::TsigKey(_)));
+    steps.extend(named);
     Ok(Plan {
         site: site.name.clone(),
         title: format!("Delete {tenant}"),
@@ -67,7 +70,7 @@ async fn named(
         let zones = survey.names.as_ref().map(|told| told.as_ref().map_err(Clone::clone)).transpose()?;
         let left = zones.into_iter().flatten().any(|zone| zone.name.as_str().trim_end_matches('.') == forward);
         if !left {
-            return Ok(Vec::new());
+            return if site.powerdns.is_some() { names::removal(world, tenant, None).await } else { Ok(Vec::new()) };
         }
         let text =
             format!("{forward} is there, and nothing tells the index of {tenant}: its other zone cannot be told");

@@ -113,12 +113,17 @@ pub fn forwards_removal(site: &Site, tenant: &TenantName, index: TenantIndex) ->
 }
 
 /// A tenant's zones and keys gone: each key out of every other list first, then the zones with all they hold, then the keys.
+/// Without an index there are no zones, and a key may be left over.
 ///
 /// # Errors
 /// When the zones or keys of the server cannot be read.
-pub async fn removal(world: &Arc<World>, tenant: &TenantName, index: TenantIndex) -> Result<Vec<Step>, Trouble> {
+pub async fn removal(
+    world: &Arc<World>,
+    tenant: &TenantName,
+    index: impl Into<Option<TenantIndex>>,
+) -> Result<Vec<Step>, Trouble> {
     let client = world.powerdns()?;
-    let own = zones(&world.site, tenant, index);
+    let own = index.into().map(|index| zones(&world.site, tenant, index).to_vec()).unwrap_or_default();
     let keys = client.tsig_keys().await.map_err(|e| Trouble::from(&e))?;
     let mut keys: Vec<String> = keys.into_iter().map(|key| key.name.to_string()).collect();
     keys.retain(|key| owns_key(tenant.as_str(), key));

@@ -36,9 +36,47 @@ pub struct Onboarding {
 /// # Errors
 /// The first check that speaks against it, or that could not be made.
 pub async fn plan(world: &Arc<World>, asked: &Onboarding) -> Result<Plan, Trouble> {
+    made(world, &Survey::read_for(world, &asked.tenant).await, asked).await
+}
+
+/// The same for a tenant that is there already, or a part of it.
+///
+/// # Errors
+/// As [`plan`]; that there is no such tenant.
+pub async fn reconcile(world: &Arc<World>, asked: &Onboarding) -> Result<Plan, Trouble> {
+    let survey = Survey::read_for(world, &asked.tenant).await;
+    if !survey.knows(&world.site, &asked.tenant) {
+        // Where a source did not tell, it may be there all the same.
+        survey.holders(&world.site, &asked.tenant)?;
+        let text = format!("there is no tenant {}", asked.tenant);
+        return Err(Trouble::new(TroubleKind::Refused, text)
+            .with_help("`deevnet-console tenant create` makes one, `get tenants` lists those there are"));
+    }
+    made(world, &survey, asked).await
+}
+
+/// The plan of a tenant with another index, where somebody else has the one that was chosen by now. `None` where it is still
+/// free, is the tenant's for good, or cannot be told.
+///
+/// # Errors
+/// As [`plan`].
+pub async fn anew(world: &Arc<World>, own: &OwnIndex) -> Result<Option<Plan>, Trouble> {
+    let refused = |text: String| Trouble::new(TroubleKind::Refused, text);
+    let tenant: TenantName = own.tenant.parse().map_err(|e| refused(format!("{e}")))?;
+    let index = TenantIndex::new(u64::from(own.index)).map_err(|e| refused(e.to_string()))?;
+    let survey = Survey::read_for(world, &tenant).await;
+    let site = &world.site;
+    let taken = survey.index_for(site, &tenant, Some(index)).is_err_and(|why| why.kind == TroubleKind::Refused);
+    if !own.or_next || !taken || survey.own_index(site, &tenant).is_some() {
+        return Ok(None);
+    }
+    let asked = Onboarding { tenant, index: None, first: own.first.as_deref().cloned() };
+    made(world, &survey, &asked).await.map(Some)
+}
+
+async fn made(world: &Arc<World>, survey: &Survey, asked: &Onboarding) -> Result<Plan, Trouble> {
     let (site, tenant) = (&world.site, &asked.tenant);
-    let survey = Survey::read(world).await;
-    let checks = preflight::judge(site, Some(&survey), tenant.as_str(), asked.index);
+    let checks = preflight::of_tenant(site, survey, tenant, (asked.index, asked.first.is_some()));
     if let Some(trouble) = preflight::obstacle(&checks) {
         return Err(trouble);
     }
@@ -47,11 +85,17 @@ pub async fn plan(world: &Arc<World>, asked: &Onboarding) -> Result<Plan, Troubl
         Some(first) => workload(world, &Workload { index: Some(index), ..first.clone() }).await?,
         None => Vec::new(),
     };
+    let own = OwnIndex {
+        tenant: tenant.to_string(),
+        index: index.get(),
+        or_next: asked.index.is_none() && survey.own_index(site, tenant).is_none(),
+        first: asked.first.clone().map(Box::new),
+    };
     Ok(Plan {
         site: site.name.clone(),
-        title: format!("Onboard {tenant}"),
+        title: format!("{} {tenant}", if survey.knows(site, tenant) { "Reconcile" } else { "Onboard" }),
         subject: Subject { name: tenant.to_string(), tenant: Some(tenant.to_string()) },
-        steps: steps(site, tenant, index, first),
+        steps: steps(site, tenant, (index, survey.left_over(index).is_some()), (own, first)),
         reach: None,
     })
 }
@@ -78,15 +122,21 @@ pub fn named(world: &World, workload: &Workload, mut plan: Plan) -> Result<Plan,
     Ok(plan)
 }
 
-/// The steps of it, the numbers following from the index; `first` is what follows the network.
-#[must_use]
-pub fn steps(site: &Site, tenant: &TenantName, index: TenantIndex, first: Vec<Step>) -> Vec<Step> {
+/// The steps of it, the numbers following from the index; `first` is what follows the network. The zone of its addresses is
+/// handed over where it is left over of another tenant.
+fn steps(
+    site: &Site,
+    tenant: &TenantName,
+    (index, left_over): (TenantIndex, bool),
+    (own, first): (OwnIndex, Vec<Step>),
+) -> Vec<Step> {
     let mut network = network::onboarding(site, tenant, index).into_iter();
-    let own = Object::OwnIndex(OwnIndex { tenant: tenant.to_string(), index: index.get() });
+    let own = Object::OwnIndex(own);
     let check = Object::CheckAll(CheckAll { tenant: tenant.to_string() });
     let mut steps: Vec<Step> = network.next().into_iter().collect();
     steps.push(Step::present(own, Fields::new()));
-    steps.extend(names::onboarding(site, tenant, index));
+    let named = if left_over { names::handover } else { names::onboarding };
+    steps.extend(named(site, tenant, index));
     steps.extend(names::forwards(site, tenant, index));
     steps.extend(egress::stanzas(site, tenant.as_str()));
     steps.extend(network);

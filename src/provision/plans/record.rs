@@ -9,6 +9,7 @@ use crate::provision::names::DnsRecords;
 use crate::provision::object::Object;
 use crate::provision::plan::{Plan, Step, Subject};
 use crate::provision::trouble::{Trouble, TroubleKind};
+use crate::provision::world::World;
 use crate::site::Site;
 use crate::site::names::TenantName;
 use crate::site::numbering::TenantIndex;
@@ -75,7 +76,12 @@ impl Of<'_> {
     }
 
     fn object(&self, zone: String, owner: &DnsName, rtype: &str, known: bool) -> Object {
-        Object::DnsRecords(DnsRecords { zone, owner: owner.as_str().to_owned(), rtype: rtype.to_owned(), known })
+        Object::DnsRecords(self.records_of(zone, owner, rtype, known))
+    }
+
+    #[expect(clippy::unused_self, reason = "said of the same tenant as all of these")]
+    fn records_of(&self, zone: String, owner: &DnsName, rtype: &str, known: bool) -> DnsRecords {
+        DnsRecords { zone, owner: owner.as_str().to_owned(), rtype: rtype.to_owned(), known }
     }
 
     fn set_of(name: DnsName, ttl: u32, data: Vec<RecordData>) -> Result<RecordSet, Trouble> {
@@ -100,6 +106,25 @@ impl Of<'_> {
         let [forward, reverse] = zones(self.site, self.tenant, self.index);
         let pointer = self.object(reverse, &DnsName::reverse(IpAddr::V4(address)), "PTR", true);
         vec![Step::absent(pointer), Step::absent(self.object(forward, name, "A", true))]
+    }
+
+    /// Address and pointer of a workload that goes. Other addresses of the name, and other names of the address, stay.
+    ///
+    /// # Errors
+    /// When the zones cannot be read.
+    pub async fn workload_removal(
+        &self,
+        world: &World,
+        name: &DnsName,
+        address: Ipv4Addr,
+    ) -> Result<Vec<Step>, Trouble> {
+        let [forward, reverse] = zones(self.site, self.tenant, self.index);
+        let pointer = self.records_of(reverse, &DnsName::reverse(IpAddr::V4(address)), "PTR", true);
+        let own = format!("{}.", name.as_str().trim_end_matches('.'));
+        let pointer = pointer.without(world, |content| content.eq_ignore_ascii_case(&own)).await?;
+        let host = self.records_of(forward, name, "A", true);
+        let host = host.without(world, |content| content.parse() == Ok(address)).await?;
+        Ok(pointer.into_iter().chain(host).collect())
     }
 
     /// Name and pointer of a workload.

@@ -10,7 +10,7 @@ use crate::provision::fields::Fields;
 use crate::provision::journal::{ChangeId, Entry, Record};
 use crate::provision::object::Object;
 use crate::provision::plan::{Plan, Step, Subject};
-use crate::provision::sdn::{SdnApply, SdnLock, SdnRollback, SdnUnlock, holds_lock, waiting};
+use crate::provision::sdn::{Holder, SdnApply, SdnLock, SdnRollback, SdnUnlock, holder, waiting};
 use crate::provision::trouble::{Trouble, TroubleKind};
 use crate::provision::world::World;
 
@@ -32,6 +32,8 @@ pub struct Waits {
 pub enum LockSeen {
     /// A change of this console noted its token and has not given it back.
     Ours(ChangeId),
+    /// A change of this console asked for it and got no answer: it may have it.
+    Probably(ChangeId),
     /// It cannot be looked at without taking it.
     NotKnown,
 }
@@ -43,6 +45,8 @@ pub struct Status {
     pub waits: Vec<Waits>,
     /// The lock.
     pub lock: LockSeen,
+    /// The change that has it or may have it, who made it, and when it asked.
+    pub holder: Option<Holder>,
 }
 
 /// What an apply would change on one node.
@@ -87,9 +91,13 @@ pub async fn status(world: &World, entries: &[Entry]) -> Result<Status, Trouble>
         options: of(name),
         by: toucher(entries, name),
     });
-    let holder = entries.iter().rev().find(|entry| holds_lock(&entry.notes()));
-    let lock = holder.map_or(LockSeen::NotKnown, |entry| LockSeen::Ours(entry.id));
-    Ok(Status { waits: waits.collect(), lock })
+    let holder = holder(entries);
+    let lock = match &holder {
+        None => LockSeen::NotKnown,
+        Some(holder) if holder.certain => LockSeen::Ours(holder.change),
+        Some(holder) => LockSeen::Probably(holder.change),
+    };
+    Ok(Status { waits: waits.collect(), lock, holder })
 }
 
 /// The newest change that began to do something to the object of that name.
@@ -189,7 +197,10 @@ pub fn rollback(world: &World) -> Plan {
 /// Frees the lock by force. On request alone: whoever holds it may be in the middle of something.
 #[must_use]
 pub fn unlock(world: &World, entries: &[Entry]) -> Plan {
-    let ours = entries.iter().rev().find(|entry| holds_lock(&entry.notes()));
-    let held_by = ours.map_or_else(|| "not known".to_owned(), |entry| format!("change {} of this console", entry.id));
+    let held_by = match holder(entries) {
+        None => "not known".to_owned(),
+        Some(holder) if holder.certain => format!("{holder}, of this console"),
+        Some(holder) => format!("probably {holder}, of this console"),
+    };
     plan(world, "Free the SDN lock", vec![Step::absent(Object::SdnUnlock(SdnUnlock { held_by }))])
 }

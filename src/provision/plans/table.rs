@@ -3,6 +3,7 @@
 mod asked;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 
@@ -11,7 +12,7 @@ use crate::provision::conduct::Course;
 use crate::provision::journal::{ChangeId, Closing, Entry, Journal, JournalError, Notes};
 use crate::provision::object::Object;
 use crate::provision::plan::Plan;
-use crate::provision::sdn::{asked_for_lock, holds_lock};
+use crate::provision::sdn::{asked_for_lock, holds_lock, running};
 use crate::provision::trouble::{Trouble, TroubleKind};
 use crate::provision::undo::way_back;
 use crate::provision::world::World;
@@ -25,6 +26,31 @@ pub struct Desk {
     pub world: Arc<World>,
     /// What was changed before.
     pub journal: Journal,
+}
+
+/// What a change that runs now staged, waited for before a plan is made of what is there.
+#[derive(Debug, Default)]
+pub struct Turn {
+    waited: Duration,
+    once_more: bool,
+}
+
+impl Turn {
+    /// Waits a little; false where nobody of this journal is at work, or it was waited for long enough. Whoever was at work may
+    /// have come to the end since it was looked: then it is worth one more look.
+    pub async fn wait(&mut self, desk: &Desk) -> bool {
+        let world = &desk.world;
+        if self.waited >= world.patience.lock {
+            return false;
+        }
+        if running(&desk.journal).is_none() {
+            return !std::mem::replace(&mut self.once_more, true);
+        }
+        self.once_more = false;
+        (world.sleep)(world.patience.between).await;
+        self.waited += world.patience.between.max(Duration::from_millis(1));
+        true
+    }
 }
 
 /// A plan as it was made, before it is looked at.
@@ -52,7 +78,8 @@ pub struct Maker {
 
 /// All of them.
 pub static MAKERS: &[Maker] = &[
-    Maker { name: "onboard", make: |desk, words| Box::pin(async move { onboarding(&desk, &words).await }) },
+    Maker { name: "onboard", make: |desk, words| Box::pin(async move { onboarding(&desk, &words, false).await }) },
+    Maker { name: "reconcile", make: |desk, words| Box::pin(async move { onboarding(&desk, &words, true).await }) },
     Maker { name: "tenant-delete", make: |desk, words| Box::pin(async move { deletion(&desk, &words).await }) },
     Maker { name: "workload-create", make: |desk, words| Box::pin(async move { asked::create(&desk, &words).await }) },
     Maker {
@@ -81,7 +108,7 @@ pub static MAKERS: &[Maker] = &[
     Maker { name: "sdn-rollback", make: |desk, _| Box::pin(async move { Ok(asked::sdn_rollback(&desk)) }) },
     Maker { name: "sdn-unlock", make: |desk, _| Box::pin(async move { asked::sdn_unlock(&desk) }) },
     Maker { name: "undo", make: |desk, words| Box::pin(async move { undo(&desk, &words) }) },
-    Maker { name: "resume", make: |desk, words| Box::pin(async move { resume(&desk, &words) }) },
+    Maker { name: "resume", make: |desk, words| Box::pin(async move { resume(&desk, &words).await }) },
     Maker { name: "later", make: |desk, words| Box::pin(async move { later(&desk, &words) }) },
 ];
 
@@ -111,7 +138,7 @@ fn new(plan: Plan) -> Draft {
     Draft { plan, notes: Notes::default(), course: Course::Begin, left: Vec::new() }
 }
 
-async fn onboarding(desk: &Desk, words: &[String]) -> Result<Draft, Trouble> {
+async fn onboarding(desk: &Desk, words: &[String], known: bool) -> Result<Draft, Trouble> {
     let number = |text: &str| {
         let number = text.parse().ok().and_then(|number| TenantIndex::new(number).ok());
         number.ok_or_else(|| refused(format!("{text:?} is no index of a tenant"), "give one from 1 to 62"))
@@ -120,7 +147,22 @@ async fn onboarding(desk: &Desk, words: &[String]) -> Result<Draft, Trouble> {
     let tenant = tenant(words)?;
     let first = asked::first_workload(&tenant, words)?;
     let asked = Onboarding { tenant, index, first };
-    Ok(new(onboard::plan(&desk.world, &asked).await?))
+    let (world, mut turn) = (&desk.world, Turn::default());
+    loop {
+        let made = match known {
+            true => onboard::reconcile(world, &asked).await,
+            false => onboard::plan(world, &asked).await,
+        };
+        match made {
+            // What a change that runs now staged is applied in a moment.
+            Err(why) if why.kind == TroubleKind::Busy => {
+                if !turn.wait(desk).await {
+                    return Err(Trouble { kind: TroubleKind::Refused, ..why });
+                }
+            }
+            made => return made.map(new),
+        }
+    }
 }
 
 async fn deletion(desk: &Desk, words: &[String]) -> Result<Draft, Trouble> {
@@ -191,10 +233,18 @@ pub fn leave_as_it_is(desk: &Desk, id: ChangeId) -> Result<(), Trouble> {
     change.log.close((desk.world.clock)(), Closing::LeftAsItIs)
 }
 
-fn resume(desk: &Desk, words: &[String]) -> Result<Draft, Trouble> {
+async fn resume(desk: &Desk, words: &[String]) -> Result<Draft, Trouble> {
     let entry = open_entry(desk, words)?;
     let notes = entry.notes();
-    Ok(Draft { notes, course: Course::Resume(entry.id), plan: entry.plan, left: Vec::new() })
+    let own = entry.plan.steps.iter().find_map(|step| match &step.object {
+        Object::OwnIndex(own) => Some(own),
+        _ => None,
+    });
+    let plan = match own.filter(|_| entry.plan.is_untouched(&notes)) {
+        Some(own) => onboard::anew(&desk.world, own).await?,
+        None => None,
+    };
+    Ok(Draft { notes, course: Course::Resume(entry.id), plan: plan.unwrap_or(entry.plan), left: Vec::new() })
 }
 
 fn later(desk: &Desk, words: &[String]) -> Result<Draft, Trouble> {

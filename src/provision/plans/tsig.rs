@@ -56,38 +56,53 @@ fn relist(held: &Held, keys: &[Name]) -> Step {
     Step::present(Object::DnsZone(zone), keys_field(keys))
 }
 
-/// A second key, listed beside the first by every zone that lists that one. Both write from then on.
+/// A second key, listed beside the first by every zone that lists that one. Both write from then on. A rotation that was begun is
+/// completed.
 ///
 /// # Errors
-/// Where PowerDNS cannot be read, the tenant has no key, or two already.
+/// Where PowerDNS cannot be read, the tenant has no key, or more than two.
 pub async fn rotate_begin(world: &Arc<World>, tenant: &TenantName) -> Result<Plan, Trouble> {
     let (own, all) = read(world, tenant).await?;
     let refused = |text: String, help: &str| Err(Trouble::new(TroubleKind::Refused, text).with_help(help));
-    let [first] = own.as_slice() else {
-        return match own.as_slice() {
-            [] => refused(format!("{} has no key", tenant.as_str()), "onboard its names first"),
-            _ => refused(format!("keys of {}: {}", tenant.as_str(), own.join(", ")), "end the rotation that was begun"),
-        };
+    let (first, next) = match own.as_slice() {
+        [] => return refused(format!("{} has no key", tenant.as_str()), "onboard its names first"),
+        [first] => (first, format!("{}-{}", tenant.as_str(), number(first).saturating_add(1))),
+        [first, next] => (first, next.clone()),
+        _ => {
+            let text = format!("keys of {}: {}", tenant.as_str(), own.join(", "));
+            return refused(text, "end the rotation that was begun");
+        }
     };
-    let next = format!("{}-{}", tenant.as_str(), number(first).saturating_add(1));
     let mut steps = vec![Step::present(key(&next), fields([("algorithm", "hmac-sha256")]))];
     for held in listing(&all, first) {
         let mut keys = held.metadata.update_keys();
-        keys.push(Name::new(&next));
+        if !keys.contains(&Name::new(&next)) {
+            keys.push(Name::new(&next));
+        }
         steps.push(relist(held, &keys));
     }
     Ok(plan(world, tenant, "Second key", steps))
 }
 
-/// The first key out of every list, and gone: from then on the second alone writes.
+/// The first key out of every list, and gone: from then on the second alone writes. Where there is one key alone, no rotation is
+/// to be ended.
 ///
 /// # Errors
-/// Where PowerDNS cannot be read, there is no second key, or a zone lists the first alone.
+/// Where PowerDNS cannot be read, there is no key or more than two, or a zone lists the first alone.
 pub async fn rotate_end(world: &Arc<World>, tenant: &TenantName) -> Result<Plan, Trouble> {
     let (own, all) = read(world, tenant).await?;
     let refused = |text: String, help: &str| Err(Trouble::new(TroubleKind::Refused, text).with_help(help));
-    let [first, next] = own.as_slice() else {
-        return refused(format!("{} has no second key, or more than two", tenant.as_str()), "begin the rotation first");
+    let (first, next) = match own.as_slice() {
+        [first, next] => (first, next),
+        [only] => {
+            let there = Step::present(key(only), fields([("algorithm", "hmac-sha256")]));
+            return Ok(plan(world, tenant, "First key", vec![there]));
+        }
+        [] => return refused(format!("{} has no key", tenant.as_str()), "onboard its names first"),
+        _ => {
+            let text = format!("keys of {}: {}", tenant.as_str(), own.join(", "));
+            return refused(text, "more than two are not told apart: remove the one that is not used at PowerDNS");
+        }
     };
     let mut steps = Vec::new();
     for held in listing(&all, first) {

@@ -10,6 +10,7 @@ use std::net::Ipv4Addr;
 use std::sync::Arc;
 
 use choose::Home;
+use serde::{Deserialize, Serialize};
 use template::Template;
 
 use crate::provision::fields::{Fields, fields};
@@ -33,13 +34,14 @@ const MEMORY: u32 = 2048;
 pub const SHUTDOWN: u32 = 120;
 
 /// What a workload is to be.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Workload {
     /// Whose.
     pub tenant: TenantName,
     /// Its name.
     pub name: WorkloadName,
     /// The tenant's index; read from its zone where it is not given.
+    #[serde(skip)]
     pub index: Option<TenantIndex>,
     /// Cores; two for a new workload, as they were for one that is replaced.
     pub cores: Option<u32>,
@@ -53,8 +55,6 @@ pub struct Workload {
     pub login_user: Option<String>,
     /// Name of the template; the newest of the site's prefix where none is named.
     pub template: Option<String>,
-    /// Numbers that are not free although nothing has them yet: of plans that were not run to their end.
-    pub spoken_for: Vec<u32>,
 }
 
 impl Workload {
@@ -71,7 +71,6 @@ impl Workload {
             ssh_keys: None,
             login_user: None,
             template: None,
-            spoken_for: Vec::new(),
         }
     }
 }
@@ -241,15 +240,17 @@ pub async fn power(world: &Arc<World>, tenant: &TenantName, name: &WorkloadName,
     Ok(plan(world, &wanted, title, vec![step]))
 }
 
-/// The plan that removes a workload's VM with its disks. Its names are not in it: their steps come before these.
+/// The plan that removes a workload's VM with its disks; one without steps where it is not there. Its names are not in it: their
+/// steps come before these.
 ///
 /// # Errors
-/// When it is not there, or what is there cannot be told.
+/// When what is there cannot be told.
 pub async fn delete(world: &Arc<World>, tenant: &TenantName, name: &WorkloadName) -> Result<Plan, Trouble> {
     let wanted = Workload::new(tenant.clone(), name.clone());
-    let vm = choose::home(world, &wanted).await?.existing(&wanted)?;
-    let step = Step::absent(Object::VmGone(VmGone { vm, uuid: None }));
-    Ok(plan(world, &wanted, "Delete", vec![step]))
+    let home = choose::home(world, &wanted).await?;
+    let gone = |vm| Step::absent(Object::VmGone(VmGone { vm, uuid: None }));
+    let steps = if home.exists { vec![gone(home.existing(&wanted)?)] } else { Vec::new() };
+    Ok(plan(world, &wanted, "Delete", steps))
 }
 
 /// What stays of a workload that is removed, or is free for the next one.

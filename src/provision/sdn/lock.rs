@@ -4,8 +4,11 @@
 //! since, and Proxmox takes any token while nobody holds the lock (facts/proxmox.md §6). It is given back with that token,
 //! which fails if it is somebody else's, and taken anew, before anything is staged.
 
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 
+use super::holder::{Holder, holder_in};
 use super::{ALONE, ASKED, FORCED, TOKEN, token};
 use crate::backends::permit::Permit;
 use crate::backends::proxmox::{Error, LockFault, Waiting};
@@ -46,26 +49,90 @@ impl SdnLock {
             ));
         }
         let before = context.notes.get(ASKED);
+        let mut turn = Turn::default();
         // Once: whoever has it after that took it since.
         if self.by_force && context.notes.get(FORCED).is_none() {
             context.notes.set(FORCED, &context.now().to_string(), context.now())?;
             client.sdn_unlock_by_force(permit).await.map_err(|e| Trouble::from(&e))?;
         }
-        // An answer that gets lost leaves a lock without a token: that it was asked for is on disk before.
-        context.notes.set(ASKED, &context.now().to_string(), context.now())?;
-        match client.sdn_lock(permit, Waiting::Allow).await {
-            Ok(token) => {
-                context.notes.set(TOKEN, token.expose(), context.now())?;
-                context.notes.set(ASKED, "", context.now())
-            }
-            Err(error) => {
-                let trouble = refused(&error, before.as_deref());
-                if trouble.kind != TroubleKind::Unsettled && before.is_none() {
-                    context.notes.set(ASKED, "", context.now())?;
+        loop {
+            // An answer that gets lost leaves a lock without a token: that it was asked for is on disk before.
+            context.notes.set(ASKED, &context.now().to_string(), context.now())?;
+            let error = match client.sdn_lock(permit, Waiting::Allow).await {
+                Ok(token) => {
+                    context.notes.set(TOKEN, token.expose(), context.now())?;
+                    return context.notes.set(ASKED, "", context.now());
                 }
-                Err(trouble)
+                Err(error) => error,
+            };
+            let trouble = Trouble::from(&error);
+            if trouble.kind != TroubleKind::Unsettled && before.is_none() {
+                context.notes.set(ASKED, "", context.now())?;
             }
+            if !matches!(error, Error::SdnLocked { fault: LockFault::HeldByAnother, .. }) {
+                return Err(trouble);
+            }
+            turn.wait(context, before.as_deref()).await?;
         }
+    }
+}
+
+/// Most steps of patience between two tries of a lock that somebody else holds.
+const RARELY: u32 = 5;
+
+/// A lock that is somebody else's, waited for.
+#[derive(Default)]
+struct Turn {
+    tries: u32,
+    waited: Duration,
+    told: Option<String>,
+}
+
+impl Turn {
+    /// Waits until it is worth another try; `asked` is when this change asked for the lock before and got no answer.
+    ///
+    /// # Errors
+    /// When it was waited for long enough, a stop was asked for, or it is probably this change's own.
+    async fn wait(&mut self, context: &Context, asked: Option<&str>) -> Result<(), Trouble> {
+        // Whoever has it may be another change by now.
+        let known = match &context.past {
+            Some((journal, own)) => holder_in(journal, Some(*own)),
+            None => None,
+        };
+        if let (Some(at), None) = (asked, known.as_ref().filter(|holder| holder.certain)) {
+            let text =
+                format!("the SDN lock is held, probably by this change: it asked for it at {at} and got no answer");
+            return Err(Trouble::new(TroubleKind::Refused, text).with_help(
+                "make sure that nobody else changes the SDN, free it by `deevnet-console sdn unlock`, then resume",
+            ));
+        }
+        let who = held_by(known.as_ref());
+        let (most, between) = (context.world.patience.lock, context.world.patience.between);
+        if self.waited >= most {
+            let text = format!("the SDN lock was not given back within {} s by {who}", most.as_secs());
+            return Err(Trouble::new(TroubleKind::Refused, text).with_help(
+                "wait until they are done, then resume; if nobody is, free it by `deevnet-console sdn unlock`",
+            ));
+        }
+        if self.told.as_ref() != Some(&who) {
+            context.tell(format!("waiting for the SDN lock, held by {who}; for {} s at most", most.as_secs()));
+            self.told = Some(who);
+        }
+        self.tries = (self.tries + 1).min(RARELY);
+        for _ in 0..self.tries {
+            context.wait().await?;
+            self.waited += between.max(Duration::from_millis(1));
+        }
+        Ok(())
+    }
+}
+
+/// Who has the lock, in words.
+fn held_by(known: Option<&Holder>) -> String {
+    match known {
+        Some(holder) if holder.certain => holder.to_string(),
+        Some(holder) => format!("somebody else, probably {holder}?"),
+        None => "somebody else; Proxmox does not tell who".to_owned(),
     }
 }
 
@@ -73,24 +140,6 @@ impl SdnLock {
 /// answer got lost.
 pub(super) async fn prove(context: &Context, permit: &Permit) -> Result<(), Trouble> {
     SdnLock::default().take(context, permit).await
-}
-
-/// Why the lock was not to be had; `asked` is when this change asked for it before and got no answer.
-fn refused(error: &Error, asked: Option<&str>) -> Trouble {
-    if !matches!(error, Error::SdnLocked { fault: LockFault::HeldByAnother, .. }) {
-        return Trouble::from(error);
-    }
-    match asked {
-        None => Trouble::new(TroubleKind::Refused, "somebody else holds the SDN lock; Proxmox does not tell who")
-            .with_help("wait until they are done; if nobody is, release it with `deevnet-console sdn unlock`"),
-        Some(at) => {
-            let text =
-                format!("the SDN lock is held, probably by this change: it asked for it at {at} and got no answer");
-            Trouble::new(TroubleKind::Refused, text).with_help(
-                "make sure that nobody else changes the SDN, free it by `deevnet-console sdn unlock`, then resume",
-            )
-        }
-    }
 }
 
 impl Ensure for SdnLock {
@@ -139,7 +188,13 @@ impl Ensure for SdnLock {
 
     fn give_back<'a>(&'a self, context: &'a Context, permit: &'a Permit) -> Option<Doing<'a>> {
         context.notes.get(TOKEN)?;
-        Some(Box::pin(async move { release_own(context, permit).await.map(drop) }))
+        Some(Box::pin(async move {
+            if release_own(context, permit).await? {
+                return Ok(());
+            }
+            let text = "it was taken from this change by force, and somebody else has it now";
+            Err(Trouble::new(TroubleKind::Moved, text).with_help("find out who changes the SDN before you go on"))
+        }))
     }
 }
 

@@ -3,6 +3,7 @@
 //! Sources: facts/proxmox.md §4–§7, domain.md §4.1.
 
 mod apply;
+mod holder;
 mod lock;
 mod objects;
 mod release;
@@ -10,6 +11,7 @@ mod reloads;
 mod waiting;
 
 pub use apply::SdnApply;
+pub use holder::{Holder, holder, holder_in, running};
 pub use lock::SdnLock;
 pub use objects::{SdnSubnet, SdnVnet, SdnZone};
 pub use release::{SdnRollback, SdnUnlock};

@@ -8,7 +8,7 @@ use super::machine::Machine;
 use crate::backends::permit::Permit;
 use crate::backends::proxmox::model::AgentState;
 use crate::provision::fields::{Difference, Fields, Seen, fields};
-use crate::provision::object::{Danger, Doing, Ensure, Looking, Place, Undo};
+use crate::provision::object::{Doing, Ensure, Looking, Place, only_looks};
 use crate::provision::trouble::{Trouble, TroubleKind};
 use crate::provision::world::Context;
 
@@ -46,13 +46,7 @@ impl Ensure for VmAgent {
         format!("guest agent of {}", self.vm.words())
     }
 
-    fn danger(&self, _todo: &Difference) -> Danger {
-        Danger::Look
-    }
-
-    fn undo(&self, _todo: &Difference) -> Undo {
-        Undo::Nothing
-    }
+    only_looks!();
 
     fn observe<'a>(&'a self, context: &'a Context) -> Looking<'a> {
         Box::pin(async move {

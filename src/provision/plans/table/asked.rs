@@ -5,6 +5,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use super::{Desk, Draft, new, refused, value};
 use crate::backends::dns::{DnsName, RecordData, Text};
 use crate::provision::journal::JournalError;
+use crate::provision::object::Object;
 use crate::provision::plan::Plan;
 use crate::provision::plans::workload::{self, SHUTDOWN, Size, Switch, Workload};
 use crate::provision::plans::{forward, onboard, record, sdn, tsig};
@@ -30,12 +31,43 @@ fn whose(words: &[String]) -> Result<(TenantName, WorkloadName), Trouble> {
     Ok((tenant.parse().map_err(|e| named(&e))?, name.parse().map_err(|e| named(&e))?))
 }
 
+/// What may be asked for of a machine or a record: from, to, unit.
+const BOUNDS: [(&str, u32, u32, &str); 6] = [
+    ("cores", 1, 512, ""),
+    ("memory", 256, 4 << 20, " MiB"),
+    ("disk", 1, 64 << 10, " GiB"),
+    ("restart", 1, 3600, " s"),
+    ("timeout", 1, 3600, " s"),
+    ("ttl", 1, 604_800, " s"),
+];
+
 fn number(words: &[String], key: &str) -> Result<Option<u32>, Trouble> {
+    let (least, most, unit) = BOUNDS
+        .iter()
+        .find_map(|(name, least, most, unit)| (*name == key).then_some((*least, *most, *unit)))
+        .unwrap_or((1, u32::MAX, ""));
     let parse = |text: &str| {
-        let number = text.parse().ok().filter(|number| *number > 0);
-        number.ok_or_else(|| refused(format!("{key}: {text:?} is no number above 0"), "give one"))
+        let number = text.parse().ok().filter(|number| (least..=most).contains(number));
+        number.ok_or_else(|| {
+            refused(
+                format!("{key}: {text:?} is no number from {least} to {most}"),
+                &format!("give {least}–{most}{unit}"),
+            )
+        })
     };
     value(words, key).map(parse).transpose()
+}
+
+/// A login account, as a system takes it.
+fn user(words: &[String]) -> Result<Option<String>, Trouble> {
+    let Some(text) = value(words, "user") else { return Ok(None) };
+    let first = |c: char| c.is_ascii_lowercase() || c == '_';
+    let plain = |c: char| first(c) || c.is_ascii_digit() || c == '-';
+    if text.starts_with(first) && text.chars().all(plain) && text.len() <= 32 {
+        return Ok(Some(text.to_owned()));
+    }
+    let help = "use 1 to 32 lower-case letters, digits, dashes and underscores, a letter or an underscore first";
+    Err(refused(format!("user: {text:?} is no login account"), help))
 }
 
 /// What a workload is to be, by the words beside its name.
@@ -45,7 +77,7 @@ fn settings(tenant: TenantName, name: WorkloadName, words: &[String]) -> Result<
         memory_mib: number(words, "memory")?,
         disk_gib: number(words, "disk")?,
         ssh_keys: value(words, "keys").map(str::to_owned),
-        login_user: value(words, "user").map(str::to_owned),
+        login_user: user(words)?,
         template: value(words, "template").map(str::to_owned),
         ..Workload::new(tenant, name)
     })
@@ -105,7 +137,7 @@ pub(super) async fn remove(desk: &Desk, words: &[String]) -> Result<Draft, Troub
     let mut plan = workload::delete(world, &tenant, &name).await?;
     if let Some(numbers) = workload::numbers(site, &plan).filter(|_| site.powerdns.is_some()) {
         let of = record::Of { site, tenant: &tenant, index: numbers.index };
-        let names = of.host_removal(&of.name(name.as_str())?, numbers.address);
+        let names = of.workload_removal(world, &of.name(name.as_str())?, numbers.address).await?;
         plan.steps.splice(0..0, names);
     }
     Ok(new(plan))
@@ -114,7 +146,7 @@ pub(super) async fn remove(desk: &Desk, words: &[String]) -> Result<Draft, Troub
 /// The index of a tenant, as the site has it now.
 async fn index_of(desk: &Desk, tenant: &TenantName) -> Result<TenantIndex, Trouble> {
     let survey = Survey::read(&desk.world).await;
-    let known = survey.own_index(&desk.world.site, tenant);
+    let known = survey.proven_index(&desk.world.site, tenant)?;
     let unread = || survey.zones.as_ref().err().cloned();
     known.ok_or_else(|| {
         let none = Trouble::new(TroubleKind::Refused, format!("there is no tenant {tenant}"));
@@ -140,7 +172,14 @@ pub(super) async fn record_set(desk: &Desk, words: &[String]) -> Result<Draft, T
         return Err(refused(format!("what is {name} to be?"), "give a value; `record delete` removes it"));
     }
     let of = record::Of { site: &desk.world.site, tenant: &tenant, index };
-    Ok(new(of.set(&name, ttl, data)?))
+    let plan = of.set(&name, ttl, data)?;
+    // Where the API is not reached, the server tells when it is tried.
+    for step in plan.steps.iter().filter(|_| desk.world.powerdns().is_ok()) {
+        if let Object::DnsRecords(records) = &step.object {
+            records.stands_alone(&desk.world).await?;
+        }
+    }
+    Ok(new(plan))
 }
 
 /// The data of a record, as it is typed.
@@ -200,7 +239,13 @@ pub(super) fn forward_set(desk: &Desk, words: &[String]) -> Result<Draft, Troubl
     let address =
         address.ok_or_else(|| refused(format!("{server:?} is no address of a server"), "ADDRESS or ADDRESS:PORT"))?;
     let description = value(words, "description").unwrap_or_default();
-    Ok(new(forward::set(&desk.world.site, &domain(words)?, address, description)))
+    let (domain, own) = (domain(words)?, &desk.world.site.domain);
+    let below = format!(".{}", domain.as_str().trim_end_matches('.'));
+    if domain.as_str().trim_end_matches('.') == own.as_str() || own.ends_with(&below) {
+        let text = format!("a forward of {domain} would take every name of the site from the perimeter's resolver");
+        return Err(refused(text, "forward a zone below it"));
+    }
+    Ok(new(forward::set(&desk.world.site, &domain, address, description)))
 }
 
 pub(super) fn forward_delete(desk: &Desk, words: &[String]) -> Result<Draft, Trouble> {

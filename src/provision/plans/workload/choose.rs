@@ -69,7 +69,7 @@ pub(super) async fn home(world: &Arc<World>, wanted: &Workload) -> Result<Home, 
             Ok(Home { index, ordinal, vmid, node, exists: true, vms })
         }
         (None, _) => {
-            let (ordinal, vmid) = free(world, client, index, &vms, &wanted.spoken_for).await?;
+            let (ordinal, vmid) = free(world, client, index, &vms).await?;
             Ok(Home { index, ordinal, vmid, node: world.site.proxmox.node.clone(), exists: false, vms })
         }
     }
@@ -138,20 +138,14 @@ async fn settled(world: &World, client: &Client, index: TenantIndex) -> Result<V
 }
 
 /// The lowest number of the tenant's that nothing has. The cluster's own word counts: lists know no containers.
-async fn free(
-    world: &World,
-    client: &Client,
-    index: TenantIndex,
-    vms: &[Vm],
-    spoken_for: &[u32],
-) -> Result<(u32, u32), Trouble> {
+async fn free(world: &World, client: &Client, index: TenantIndex, vms: &[Vm]) -> Result<(u32, u32), Trouble> {
     let numbering = &world.site.numbering;
     for ordinal in 0..numbering.vmids_per_tenant {
         let Some(vmid) = numbering.vmid(index, ordinal) else { break };
         if numbering.workload_address(index, ordinal).is_none() {
             break;
         }
-        if vms.iter().any(|vm| vm.vmid == vmid) || spoken_for.contains(&vmid) {
+        if vms.iter().any(|vm| vm.vmid == vmid) {
             continue;
         }
         let id = Vmid::try_from(vmid).map_err(|e| Trouble::from(&e))?;

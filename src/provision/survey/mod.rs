@@ -3,15 +3,19 @@
 //! The registry can be told from the fabric alone (domain.md §5.2): a zone's id is the tenant, its VRF VNI the index. What
 //! waits to be applied counts, and what waits to be removed counts still.
 
-use std::collections::BTreeMap;
+mod near;
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 
 use ipnet::Ipv4Net;
 
+pub use near::{Near, Placed, Reverse};
+
 use super::trouble::{Trouble, TroubleKind};
 use super::world::World;
-use crate::backends::opnsense::model::{Forward, KernelRoute};
+use crate::backends::opnsense::model::KernelRoute;
 use crate::backends::powerdns::ZoneListing;
 use crate::backends::powerdns::model::ZoneHead;
 use crate::backends::proxmox::endpoints::{self, Endpoint};
@@ -36,18 +40,20 @@ pub struct Survey {
     pub vnets: Told<Vec<Sdn<Vnet>>>,
     /// Guests of all nodes.
     pub vms: Told<Vec<Vm>>,
-    /// Bridges of the tenants' node.
+    /// Containers of all nodes.
+    pub containers: Told<Vec<Vm>>,
+    /// Bridges of every node that a tenant's zone is on.
     pub bridges: Told<Vec<String>>,
     /// Whether the cluster can be changed.
     pub cluster: Told<ClusterStatus>,
     /// Zones of names.
     pub names: Option<Told<Vec<ZoneHead>>>,
-    /// Forwards of the perimeter's resolver.
-    pub forwards: Option<Told<Vec<Forward>>>,
     /// Routes of the perimeter.
     pub routes: Option<Told<Vec<KernelRoute>>>,
     /// Registered tenants.
     pub registry: Option<Told<Vec<registry::Tenant>>>,
+    /// What was read for one tenant beside this, where it was asked for.
+    pub near: Option<Near>,
 }
 
 /// The list at `endpoint` as a whole: Proxmox leaves out what the token may not see and says nothing about it.
@@ -64,6 +70,13 @@ fn whole<T>(client: &Client, endpoint: &Endpoint, what: &str, list: Told<T>) -> 
 }
 
 impl Survey {
+    /// Reads all of it, and what one tenant meets beside it.
+    pub async fn read_for(world: &Arc<World>, tenant: &TenantName) -> Self {
+        let mut survey = Self::read(world).await;
+        survey.near = Some(Near::read(world, &survey, tenant).await);
+        survey
+    }
+
     /// Reads all of it, side by side.
     pub async fn read(world: &World) -> Self {
         let site = &world.site;
@@ -75,15 +88,14 @@ impl Survey {
                 client.zones(View::Pending),
                 client.vnets(View::Pending),
                 client.resources(),
-                client.bridges(&site.proxmox.node),
+                bridges(client, site),
                 client.cluster_status(),
             );
             let zones = whole(client, &endpoints::ZONES, "zones", zones.map_err(|e| Trouble::from(&e)));
             let vnets = whole(client, &endpoints::VNETS, "VNets", vnets.map_err(|e| Trouble::from(&e)));
-            let vms = resources.map(|all| all.vms).map_err(|e| Trouble::from(&e));
-            let vms = whole(client, &endpoints::RESOURCES, "guests", vms);
-            let bridges = bridges.map_err(|e| Trouble::from(&e));
-            Ok::<_, Trouble>((rights, zones, vnets, vms, bridges, cluster.map_err(|e| Trouble::from(&e))))
+            let guests = resources.map(|all| (all.vms, all.containers)).map_err(|e| Trouble::from(&e));
+            let guests = whole(client, &endpoints::RESOURCES, "guests", guests);
+            Ok::<_, Trouble>((rights, zones, vnets, guests, bridges, cluster.map_err(|e| Trouble::from(&e))))
         };
         let names = async {
             site.powerdns.as_ref()?;
@@ -93,41 +105,76 @@ impl Survey {
             };
             Some(read.await)
         };
-        let (fabric, names, perimeter, registry) = tokio::join!(fabric, names, perimeter(world), registered(world));
-        let (forwards, routes) = perimeter.unzip();
+        let (fabric, names, routes, registry) = tokio::join!(fabric, names, routes(world), registered(world));
         let failed = |why: &Trouble| why.clone();
         match fabric {
-            Ok((rights, zones, vnets, vms, bridges, cluster)) => {
+            Ok((rights, zones, vnets, guests, bridges, cluster)) => {
+                let (vms, containers) = match guests {
+                    Ok((vms, containers)) => (Ok(vms), Ok(containers)),
+                    Err(why) => (Err(why.clone()), Err(why)),
+                };
                 let rights = Ok(rights);
-                Self { rights, zones, vnets, vms, bridges, cluster, names, forwards, routes, registry }
+                Self { rights, zones, vnets, vms, containers, bridges, cluster, names, routes, registry, near: None }
             }
             Err(why) => Self {
                 rights: Err(failed(&why)),
                 zones: Err(failed(&why)),
                 vnets: Err(failed(&why)),
                 vms: Err(failed(&why)),
+                containers: Err(failed(&why)),
                 bridges: Err(failed(&why)),
                 cluster: Err(why),
                 names,
-                forwards,
                 routes,
                 registry,
+                near: None,
             },
         }
+    }
+
+    /// Guests of all nodes, machines and containers.
+    ///
+    /// # Errors
+    /// When they are not known.
+    pub fn guests(&self) -> Told<impl Iterator<Item = (&'static str, &Vm)>> {
+        let vms = self.vms.as_ref().map_err(Clone::clone)?.iter().map(|vm| ("VM", vm));
+        Ok(vms.chain(self.containers.as_ref().map_err(Clone::clone)?.iter().map(|ct| ("container", ct))))
     }
 
     /// Who holds which index, told as it is read; what is `tenant`'s own does not count.
     ///
     /// # Errors
     /// The first source that did not tell: an index is free only where every source says so.
-    pub fn holders(&self, site: &Site, tenant: &TenantName) -> Told<BTreeMap<TenantIndex, Vec<String>>> {
-        let mut held = BTreeMap::<TenantIndex, Vec<String>>::new();
-        let mut holds = |index: Option<TenantIndex>, by: String| {
-            let all = index.map(|index| held.entry(index).or_default());
-            if let Some(all) = all.filter(|all| !all.contains(&by)) {
-                all.push(by);
+    pub fn holders(&self, site: &Site, tenant: &TenantName) -> Told<Holders> {
+        let mut held = self.held_beside_names(site, tenant)?;
+        let Some(zones) = &self.names else { return Ok(held) };
+        let plan = &site.numbering;
+        let own_index = self.own_index(site, tenant);
+        for zone in zones.as_ref().map_err(Clone::clone)? {
+            let name = zone.name.as_str().trim_end_matches('.');
+            let Some(index) = plan.index_of_reverse_zone(name) else { continue };
+            // Zones that others made bear no account.
+            let ours = match zone.account.as_deref().unwrap_or_default() {
+                "" => Some(index) == own_index,
+                account => account == tenant.as_str(),
+            };
+            if ours {
+                continue;
             }
-        };
+            match self.near.as_ref().and_then(|near| near.reverse.get(&index)) {
+                Some(Ok(Reverse::Own | Reverse::LeftOver(_))) => {}
+                Some(Ok(Reverse::Held(why))) => holds(&mut held, Some(index), why.clone()),
+                Some(Err(why)) => return Err(why.clone()),
+                None => holds(&mut held, Some(index), format!("reverse zone {name}")),
+            }
+        }
+        Ok(held)
+    }
+
+    /// The same, but for zones of names.
+    fn held_beside_names(&self, site: &Site, tenant: &TenantName) -> Told<Holders> {
+        let mut held = Holders::new();
+        let mut holds = |index, by| holds(&mut held, index, by);
         let plan = &site.numbering;
         let own = |name: &str| name == tenant.as_str();
         for zone in both(self.zones.as_ref().map_err(Clone::clone)?).filter(|zone| !own(&zone.zone)) {
@@ -140,25 +187,10 @@ impl Survey {
             );
         }
         let prefix = format!("{tenant}-");
-        for vm in self.vms.as_ref().map_err(Clone::clone)? {
-            let named = vm.name.as_deref().unwrap_or_default();
+        for (kind, guest) in self.guests()? {
+            let named = guest.name.as_deref().unwrap_or_default();
             if !named.starts_with(&prefix) {
-                holds(plan.index_of_vmid(vm.vmid).map(|(index, _)| index), format!("VM {} {named}", vm.vmid));
-            }
-        }
-        if let Some(zones) = &self.names {
-            let own_index = self.own_index(site, tenant);
-            for zone in zones.as_ref().map_err(Clone::clone)? {
-                let name = zone.name.as_str().trim_end_matches('.');
-                let index = plan.index_of_reverse_zone(name);
-                // Zones that others made bear no account.
-                let ours = match zone.account.as_deref().unwrap_or_default() {
-                    "" => index == own_index,
-                    account => own(account),
-                };
-                if !ours {
-                    holds(index, format!("reverse zone {name}"));
-                }
+                holds(plan.index_of_vmid(guest.vmid).map(|(index, _)| index), format!("{kind} {} {named}", guest.vmid));
             }
         }
         if let Some(tenants) = &self.registry {
@@ -168,6 +200,43 @@ impl Survey {
             }
         }
         Ok(held)
+    }
+
+    /// Of whom the zone of an index' addresses is left over, where that is proved: it comes to the tenant emptied.
+    #[must_use]
+    pub fn left_over(&self, index: TenantIndex) -> Option<&str> {
+        match self.near.as_ref()?.reverse.get(&index)? {
+            Ok(Reverse::LeftOver(by)) => Some(by),
+            _ => None,
+        }
+    }
+
+    /// Whether a tenant of that name is there, or a part of one.
+    #[must_use]
+    pub fn knows(&self, site: &Site, tenant: &TenantName) -> bool {
+        self.own_index(site, tenant).is_some() || self.tenants().iter().any(|name| name == tenant.as_str())
+    }
+
+    /// [`Survey::own_index`], told only where nobody else has it.
+    ///
+    /// # Errors
+    /// That somebody else holds it, or which source did not tell.
+    pub fn proven_index(&self, site: &Site, tenant: &TenantName) -> Told<Option<TenantIndex>> {
+        let Some(index) = self.own_index(site, tenant) else { return Ok(None) };
+        let zones = self.zones.as_ref().map_err(Clone::clone)?;
+        let vni = site.numbering.vrf_vni(index);
+        if both(zones).any(|zone| zone.zone == tenant.as_str() && zone.vrf_vxlan == Some(vni)) {
+            return Ok(Some(index));
+        }
+        match self.holders(site, tenant)?.get(&index) {
+            None => Ok(Some(index)),
+            Some(by) => {
+                let text = format!("index {} of {tenant} is held by {}", index.get(), by.join(", "));
+                Err(Trouble::new(TroubleKind::Refused, text).with_help(
+                    "the registry or the names say otherwise than the fabric: find out which of them is right",
+                ))
+            }
+        }
     }
 
     /// The index that the fabric, else the registry, else the names have for the tenant already.
@@ -236,23 +305,40 @@ impl Survey {
     }
 }
 
+/// Who holds which index, in words.
+pub type Holders = BTreeMap<TenantIndex, Vec<String>>;
+
+fn holds(held: &mut Holders, index: Option<TenantIndex>, by: String) {
+    let all = index.map(|index| held.entry(index).or_default());
+    if let Some(all) = all.filter(|all| !all.contains(&by)) {
+        all.push(by);
+    }
+}
+
+/// Bridges of the tenants' node and of every exit node: a tenant's zone is on all of them.
+async fn bridges(client: &Client, site: &Site) -> Told<Vec<String>> {
+    let exits = site.exit_nodes.iter().map(|exit| exit.name.as_str());
+    let nodes: BTreeSet<&str> = exits.chain([site.proxmox.node.as_str()]).collect();
+    let mut all = BTreeSet::new();
+    for node in nodes {
+        all.extend(client.bridges(node).await.map_err(|e| Trouble::from(&e))?);
+    }
+    Ok(all.into_iter().collect())
+}
+
 /// What runs and what is configured, both.
 pub(super) fn both<T>(all: &[Sdn<T>]) -> impl Iterator<Item = &T> {
     all.iter().flat_map(|object| object.running.iter().chain(&object.configured))
 }
 
-async fn perimeter(world: &World) -> Option<(Told<Vec<Forward>>, Told<Vec<KernelRoute>>)> {
+async fn routes(world: &World) -> Option<Told<Vec<KernelRoute>>> {
     world.site.opnsense.as_ref()?;
-    let unknown =
-        |e: &crate::backends::opnsense::Error| Trouble::new(TroubleKind::Unknown, e.to_string()).with_help(e.help());
     let client = match world.opnsense() {
         Ok(client) => client,
-        Err(why) => return Some((Err(why.clone()), Err(why))),
+        Err(why) => return Some(Err(why)),
     };
-    // One after the other: the router is asked gently.
-    let forwards = client.forwards().await.map_err(|e| unknown(&e));
-    let routes = client.kernel_routes().await.map_err(|e| unknown(&e));
-    Some((forwards, routes))
+    let read = client.kernel_routes().await;
+    Some(read.map_err(|e| Trouble::new(TroubleKind::Unknown, e.to_string()).with_help(e.help())))
 }
 
 async fn registered(world: &World) -> Option<Told<Vec<registry::Tenant>>> {
@@ -269,3 +355,6 @@ pub(super) fn destination(route: &KernelRoute) -> Option<Ipv4Net> {
     let text = route.destination.as_str();
     text.parse().ok().or_else(|| text.parse::<Ipv4Addr>().ok().map(Ipv4Net::from))
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,94 @@
+use super::*;
+use crate::backends::registry::{Status, Tenant};
+use crate::inventory::testing as invented;
+
+fn unknown<T>() -> Told<T> {
+    Err(Trouble::new(TroubleKind::Unknown, "not read"))
+}
+
+fn survey() -> Survey {
+    Survey {
+        rights: unknown(),
+        zones: Ok(Vec::new()),
+        vnets: Ok(Vec::new()),
+        vms: Ok(Vec::new()),
+        containers: Ok(Vec::new()),
+        bridges: unknown(),
+        cluster: unknown(),
+        names: None,
+        routes: None,
+        registry: None,
+        near: None,
+    }
+}
+
+fn guest(vmid: u32, name: &str) -> Vm {
+    Vm {
+        vmid,
+        name: Some(name.to_owned()),
+        node: "hv01".to_owned(),
+        status: "running".to_owned(),
+        template: false,
+        lock: None,
+        cpu: None,
+        cpus: None,
+        mem: None,
+        maxmem: None,
+        maxdisk: None,
+        uptime_s: None,
+        tags: Vec::new(),
+    }
+}
+
+fn zone(name: &str, vni: u32) -> Sdn<Zone> {
+    let zone = Zone { zone: name.to_owned(), kind: "evpn".to_owned(), vrf_vxlan: Some(vni), ..Zone::default() };
+    let change = crate::backends::proxmox::model::Change::None;
+    Sdn { running: Some(zone.clone()), configured: Some(zone), change, pending: BTreeMap::new() }
+}
+
+fn row(name: &str, index: u64) -> Tenant {
+    Tenant {
+        name: name.to_owned(),
+        index: Some(index),
+        status: Status::Ready,
+        outcome: None,
+        vrf_vni: None,
+        vnet_vni: None,
+        subnet: None,
+        gateway: None,
+        secrets_stored: None,
+        steps: None,
+    }
+}
+
+fn index(number: u64) -> TenantIndex {
+    TenantIndex::new(number).expect("an index")
+}
+
+#[test]
+fn a_container_holds_its_index_as_a_machine_does() {
+    let (site, tenant) = (invented::site(), "shop".parse().expect("a name"));
+    let vmid = site.numbering.vmid(index(1), 3).expect("a number");
+    let survey = Survey { containers: Ok(vec![guest(vmid, "box")]), ..survey() };
+    let held = survey.holders(&site, &tenant).expect("told");
+    assert_eq!(held[&index(1)], [format!("container {vmid} box")]);
+    assert_eq!(survey.index_for(&site, &tenant, None), Ok(index(2)));
+    let unread = Survey { containers: unknown(), ..survey };
+    assert_eq!(unread.index_for(&site, &tenant, None).map_err(|why| why.kind), Err(TroubleKind::Unknown));
+}
+
+#[test]
+fn an_index_that_only_the_registry_tells_is_one_only_where_nobody_else_has_it() {
+    let (site, tenant) = (invented::site(), "shop".parse().expect("a name"));
+    let registered = || Survey { registry: Some(Ok(vec![row("shop", 6)])), ..survey() };
+    assert_eq!(registered().proven_index(&site, &tenant), Ok(Some(index(6))));
+    let other = zone("picow", site.numbering.vrf_vni(index(6)));
+    let taken = Survey { zones: Ok(vec![other]), ..registered() };
+    let why = taken.proven_index(&site, &tenant).expect_err("held");
+    assert!(why.kind == TroubleKind::Refused && why.text.contains("held by zone picow"), "{why:?}");
+    // What the fabric says counts, whatever else is not read.
+    let own = zone("shop", site.numbering.vrf_vni(index(6)));
+    let fabric = Survey { zones: Ok(vec![own]), vnets: unknown(), ..registered() };
+    assert_eq!(fabric.proven_index(&site, &tenant), Ok(Some(index(6))));
+    assert_eq!(survey().proven_index(&site, &tenant), Ok(None));
+}
