@@ -48,7 +48,7 @@ async fn what_was_cut_off_is_taken_back_whole_or_says_what_it_leaves() {
 
 #[tokio::test]
 async fn an_onboarding_ends_as_undisturbed_wherever_it_is_cut_off() {
-    whole(Course::Onboard, 3).await;
+    whole(Course::Onboard, 2).await;
 }
 
 #[tokio::test]

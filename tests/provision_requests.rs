@@ -67,6 +67,24 @@ const ASKED: &[&str] = &[
     "tenant-delete picow",
 ];
 
+/// One command of the console, to its end.
+async fn command(bench: &Bench, asked: &str) -> Result<(), String> {
+    let mut words = asked.split(' ').map(str::to_owned);
+    let name = words.next().unwrap();
+    let world = bench.world().await;
+    let desk = Desk { world: Arc::clone(&world), journal: bench.journal() };
+    let maker = maker(&name).unwrap_or_else(|| panic!("no command {name}"));
+    let draft = (maker.make)(desk, words.collect()).await.map_err(|e| format!("{asked}: {e}"))?;
+    let mut plan = draft.plan;
+    // It only reads.
+    plan.steps.retain(|step| !step.object.ensure().name().starts_with("check all"));
+    let preview = plan.preview(&world, Default::default()).await;
+    match bench.run(&world, preview, None).await {
+        Ok(Ended::Done) => Ok(()),
+        other => Err(format!("{asked}: {other:?}")),
+    }
+}
+
 /// All that is sent on that way.
 async fn sent() -> Vec<Arrival> {
     let bench = Bench::start().await;
@@ -79,17 +97,7 @@ async fn sent() -> Vec<Arrival> {
             bench.lab.edit(|world| off(world.perimeter.forward_mut("picow.mobile.deevnet.net").unwrap())).unwrap();
             continue;
         }
-        let mut words = asked.split(' ').map(str::to_owned);
-        let name = words.next().unwrap();
-        let world = bench.world().await;
-        let desk = Desk { world: Arc::clone(&world), journal: bench.journal() };
-        let maker = maker(&name).unwrap_or_else(|| panic!("no command {name}"));
-        let draft = (maker.make)(desk, words.collect()).await.unwrap_or_else(|e| panic!("{asked}: {e} {:?}", e.help));
-        let mut plan = draft.plan;
-        // It only reads.
-        plan.steps.retain(|step| !step.object.ensure().name().starts_with("check all"));
-        let preview = plan.preview(&world, Default::default()).await;
-        assert_eq!(bench.run(&world, preview, None).await, Ok(Ended::Done), "{asked}");
+        command(&bench, &asked).await.unwrap();
     }
     bench.lab.gate(None);
     bench.end().await;
@@ -241,4 +249,22 @@ async fn every_request_that_changes_something_is_one_that_its_back_end_describes
     let calls = perimeter(&all, &api);
     println!("perimeter: {calls:?}");
     assert!(calls.len() >= 4, "{calls:?}");
+}
+
+#[tokio::test]
+async fn a_way_back_is_taken_back_and_the_change_can_be_taken_back_again() {
+    let bench = Bench::start().await;
+    command(&bench, "onboard picow").await.unwrap();
+    command(&bench, "record-set picow note type=TXT value=hello").await.unwrap();
+    let there =
+        || bench.lab.world().names.zones["picow.mobile.deevnet.net."].contents("note.picow.mobile.deevnet.net.", "TXT");
+    assert_eq!(there().len(), 1);
+    command(&bench, "undo C-0002").await.unwrap();
+    assert!(there().is_empty());
+    assert!(command(&bench, "undo C-0002").await.unwrap_err().contains("was taken back by C-0003"));
+    command(&bench, "undo C-0003").await.unwrap();
+    assert_eq!(there().len(), 1);
+    command(&bench, "undo C-0002").await.unwrap();
+    assert!(there().is_empty());
+    bench.end().await;
 }
