@@ -162,7 +162,10 @@ async fn listen(lab: &Lab, client: &reqwest::Client) -> Heard {
         (argv.join(" "), format!("{:?}", node::run(&world, NOW, &run)))
     });
     let at = socket(lab.dir());
-    let entered = tokio::task::spawn_blocking(move || control::ask(&at, &Request::Enter)).await.unwrap().unwrap();
+    let entered = tokio::task::spawn_blocking(move || control::ask(&at, &Request::Enter { asked: String::new() }))
+        .await
+        .unwrap()
+        .unwrap();
     let files = match &entered {
         Reply::Entered { root, .. } => {
             FILES.iter().map(|name| format!("{:?}", std::fs::read_to_string(root.join(name)).ok())).collect()

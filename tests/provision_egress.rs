@@ -15,9 +15,14 @@ mod provision_common;
 use std::io::Write as _;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use deevnet_console::backends::exit_node::egress::SCRIPT;
+use deevnet_console::lab::Lab;
+use deevnet_console::lab::gate::{Arrival, Gate, Way};
+use deevnet_console::lab::state::LocalStanza;
 use deevnet_console::provision::approve::Refusal;
 use deevnet_console::provision::engine::Ended;
 use deevnet_console::provision::plan::Plan;
@@ -113,6 +118,38 @@ async fn a_tenant_that_goes_takes_its_stanza_and_no_other() {
     let back = way_back(&bench.journal.read(*bench.journal.ids().unwrap().last().unwrap()).unwrap());
     assert_eq!(bench.run(back.plan).await, Ended::Done);
     assert_eq!(file(&bench).await, before);
+    bench.end().await;
+}
+
+/// Another writer puts its file there between this one's look and its writing, once.
+struct Between {
+    lab: std::sync::Weak<Lab>,
+    times: AtomicU32,
+}
+
+impl Gate for Between {
+    fn arrives(&self, request: &Arrival) -> Way {
+        if request.method == "put" && self.times.fetch_add(1, Ordering::SeqCst) == 0 {
+            let gone = |world: &mut deevnet_console::lab::state::World| {
+                let vrf = world.exit.vrf_mut("eds");
+                (vrf.local, vrf.kept) = (LocalStanza::Unkept, true);
+            };
+            self.lab.upgrade().unwrap().edit(gone).unwrap();
+        }
+        Way::Pass
+    }
+}
+
+#[tokio::test]
+async fn what_another_writer_changed_meanwhile_is_kept_and_not_written_over() {
+    let bench = bench().await;
+    let gate = Arc::new(Between { lab: Arc::downgrade(&bench.lab), times: AtomicU32::new(0) });
+    bench.lab.gate(Some(gate.clone()));
+    assert_eq!(bench.run(with_way_out(&bench)).await, Ended::Done);
+    bench.lab.gate(None);
+    assert_eq!(gate.times.load(Ordering::SeqCst), 2, "refused, read again, written");
+    let after = file(&bench).await;
+    assert!(after.contains("vrf_rtrip") && !after.contains("vrf_eds"), "{after}");
     bench.end().await;
 }
 

@@ -155,6 +155,8 @@ async fn a_tenant_is_onboarded_to_green_once_and_deleted_without_a_trace() {
     assert_eq!(bench.begin(draft.plan).await, Ended::Done);
     let gone = delete::plan(&bench.world, &tenant).await.unwrap();
     assert!(matches!(bench.look(gone.clone()).await.question(), Question::Name(_)));
+    let at = |word: &str| gone.steps.iter().position(|step| step.object.ensure().name().contains(word)).unwrap();
+    assert!(at("frr.conf.local") < at("SDN apply"), "under the lock, which the apply gives back");
     assert_eq!(bench.begin(gone).await, Ended::Done);
     let again = bench.look(delete::plan(&bench.world, &tenant).await.unwrap()).await;
     assert!(again.is_empty(), "{:?}", again.looks);

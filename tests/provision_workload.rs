@@ -97,6 +97,23 @@ async fn what_a_vm_that_is_there_differs_in_is_set_and_taken_back() {
 }
 
 #[tokio::test]
+async fn a_successor_is_not_taken_back_with_the_one_that_was_made() {
+    let bench = bench().await;
+    assert_eq!(bench.run(bench.create(&web()).await).await, Ended::Done);
+    let made = bench.newest();
+    let vmid = bench.vmid("tdemo-web").await;
+    assert_eq!(bench.run(replace(&bench.world, &web()).await.unwrap()).await, Ended::Done);
+    let back = way_back(&bench.journal.read(made).unwrap());
+    let refused = bench.approved(bench.look(back.plan).await).unwrap_err().to_string();
+    assert!(refused.contains("not as the change left it: uuid was"), "{refused}");
+    assert_eq!(bench.vmid("tdemo-web").await, vmid);
+    // The one that was made last can be.
+    let back = way_back(&bench.journal.read(bench.newest()).unwrap());
+    assert_eq!(bench.run(back.plan).await, Ended::Done);
+    bench.lab.shutdown().await;
+}
+
+#[tokio::test]
 async fn a_workload_is_made_anew_with_its_number_and_settings() {
     let bench = bench().await;
     let vmid = made(&bench).await;

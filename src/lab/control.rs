@@ -15,9 +15,10 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use super::faults::specs;
+use super::gate::{Arrival, Late, Way};
 use super::node::{self, Output, Run};
 use super::state::Reach;
-use super::{Shared, dns, site_file};
+use super::{Shared, dns, http, site_file};
 
 /// What can be asked of a running lab.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -36,13 +37,27 @@ pub enum Request {
     /// List faults.
     Faults,
     /// Log in to the exit node.
-    Enter,
+    Enter {
+        /// The command that is to run there, and a digest of what it reads.
+        #[serde(default)]
+        asked: String,
+    },
+    /// Keep what a command printed there.
+    Keep {
+        /// As the lab called it.
+        under: String,
+        /// What it printed.
+        output: Output,
+    },
     /// Run one of its programs.
     Run(Run),
     /// Put a file in the place of its `frr.conf.local`.
     PutLocal {
         /// The whole text.
         text: String,
+        /// SHA-256 of the file that it is to replace, or `absent`; `None` = whatever is there.
+        #[serde(default)]
+        replaces: Option<String>,
     },
 }
 
@@ -65,6 +80,9 @@ pub enum Reply {
         root: PathBuf,
         /// Directory of its programs.
         bin: PathBuf,
+        /// What the command prints is to be kept under this name.
+        #[serde(default)]
+        keep: Option<String>,
     },
     /// A program's output.
     Output(Output),
@@ -157,13 +175,48 @@ async fn client(stream: tokio::net::UnixStream, shared: Arc<Shared>) {
     let (read, mut write) = stream.into_split();
     let Ok(Some(line)) = tokio::io::BufReader::new(read).lines().next_line().await else { return };
     let reply = match serde_json::from_str(&line) {
-        Ok(request) => handle(&shared, request).await,
-        Err(error) => Reply::Error { text: format!("not understood: {error}"), help: String::new() },
+        Ok(request) => gated(&shared, request).await,
+        Err(error) => Some(Reply::Error { text: format!("not understood: {error}"), help: String::new() }),
     };
+    let Some(reply) = reply else { return };
     if let Ok(mut text) = serde_json::to_string(&reply) {
         text.push('\n');
         // A client that has gone needs no answer.
         let _ = write.write_all(text.as_bytes()).await;
+    }
+}
+
+/// The reply past whoever stands at the gate, which logins and the file have to pass; `None` where it is lost on its way.
+async fn gated(shared: &Arc<Shared>, request: Request) -> Option<Reply> {
+    let (method, target, body) = match &request {
+        Request::Enter { asked } => ("enter", asked.clone(), Vec::new()),
+        Request::PutLocal { text, .. } => ("put", "frr.conf.local".to_owned(), text.clone().into_bytes()),
+        _ => return Some(handle(shared, request).await),
+    };
+    let method = method.to_owned();
+    let arrival = Arrival { number: 0, to: "exit", method, target, media: String::new(), body };
+    let (standing, due) = shared.gates.arrives(arrival);
+    http::do_late(shared, due).await;
+    let failed = |code: u16| {
+        let code = u8::try_from(code % 256).unwrap_or(255).max(1);
+        Reply::Output(Output::fail(code, &format!("the exit node failed: {code}")))
+    };
+    match (standing.way, &request) {
+        (Way::Unheard, _) => return None,
+        (Way::Refused(code), _) => return Some(failed(code)),
+        (Way::Later(more), Request::PutLocal { text, .. }) => {
+            shared.gates.hold(standing.due(more), Late::Put(text.clone()));
+            return None;
+        }
+        (Way::Twice, _) => drop(handle(shared, request.clone()).await),
+        _ => {}
+    }
+    let reply = handle(shared, request).await;
+    standing.done();
+    match standing.way {
+        Way::Unanswered | Way::Later(_) => None,
+        Way::Denied(code) => Some(failed(code)),
+        _ => Some(reply),
     }
 }
 
@@ -179,8 +232,12 @@ async fn handle(shared: &Arc<Shared>, request: Request) -> Reply {
             active: shared.faults(),
             known: specs().map(|spec| (spec.id.to_owned(), spec.title.to_owned())).collect(),
         },
-        Request::Enter => enter(shared).await,
-        Request::PutLocal { text } => Reply::Output(shared.put_local(&text)),
+        Request::Enter { asked } => enter(shared, &asked).await,
+        Request::Keep { under, output } => {
+            shared.readings.keep(under, output);
+            Reply::Done
+        }
+        Request::PutLocal { text, replaces } => Reply::Output(shared.put_local(&text, replaces.as_deref())),
         Request::Run(run) => match node::dig(&run) {
             Some((Some(vrf), _)) if !shared.world().exit.root => {
                 Reply::Output(Output::fail(1, &format!("Failed to open vrf {vrf}: Operation not permitted")))
@@ -191,7 +248,7 @@ async fn handle(shared: &Arc<Shared>, request: Request) -> Reply {
     }
 }
 
-async fn enter(shared: &Arc<Shared>) -> Reply {
+async fn enter(shared: &Arc<Shared>, asked: &str) -> Reply {
     let world = shared.world();
     let refused = |words: &str| {
         let text = format!("ssh: connect to host {} port 22: {words}\n", world.exit.node);
@@ -203,10 +260,14 @@ async fn enter(shared: &Arc<Shared>) -> Reply {
         Reach::After(0) => {}
         Reach::After(delay) => tokio::time::sleep(Duration::from_millis(delay)).await,
     }
+    let keep = shared.readings.name(&world, asked);
+    if let Some(kept) = keep.as_ref().and_then(|name| shared.readings.kept(name)) {
+        return Reply::Output(kept);
+    }
     let shared = Arc::clone(shared);
     let written = tokio::task::spawn_blocking(move || site_file::refresh_root(&shared)).await;
     match written {
-        Ok(Ok((root, bin))) => Reply::Entered { root, bin },
+        Ok(Ok((root, bin))) => Reply::Entered { root, bin, keep },
         Ok(Err(error)) => Reply::Error { text: error.to_string(), help: String::new() },
         Err(_) => Reply::Error { text: "the node's files could not be written".to_owned(), help: String::new() },
     }

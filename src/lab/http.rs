@@ -22,6 +22,7 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 
+use super::gate::{Arrival, Late, Way};
 use super::pve::{self, Body};
 use super::state::{ApiHealth, World};
 use super::writing::WrittenAnswer;
@@ -48,6 +49,17 @@ pub(super) enum Api {
 }
 
 impl Api {
+    /// As a gate calls it.
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Proxmox => "pve",
+            Self::PowerDns => "dns",
+            Self::Opnsense => "fw",
+            Self::Bootstrap => "boot",
+            Self::Registry => "registry",
+        }
+    }
+
     fn health(self, world: &World) -> ApiHealth {
         match self {
             Self::Proxmox => world.api,
@@ -260,8 +272,64 @@ async fn respond(api: Api, shared: &Shared, request: HttpRequest<Incoming>) -> O
     pause(health.delay_ms).await;
     let (parts, body) = request.into_parts();
     let body = to_bytes(HttpBody::new(body), BODY_LIMIT).await.map(|bytes| bytes.to_vec()).unwrap_or_default();
-    let now = shared.now();
-    let answer = match api {
+    let mut answer = gated(api, shared, parts, body).await?;
+    if answer.status == 401 {
+        pause(health.unauthorized_delay_ms).await;
+    }
+    if health.ahead != 0 {
+        let date = moment(shared.now() + health.ahead).strftime("%a, %d %b %Y %H:%M:%S GMT").to_string();
+        answer.headers.push(("date", date));
+    }
+    Some(answer)
+}
+
+/// The answer past whoever stands at the gate; `None` where it is lost on its way.
+async fn gated(api: Api, shared: &Shared, parts: Parts, body: Vec<u8>) -> Option<Answer> {
+    let header = |name| parts.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned();
+    let arrival = Arrival {
+        number: 0,
+        to: api.word(),
+        method: parts.method.as_str().to_owned(),
+        target: parts.uri.to_string(),
+        media: header(CONTENT_TYPE),
+        body: body.clone(),
+    };
+    let (standing, due) = shared.gates.arrives(arrival);
+    do_late(shared, due).await;
+    let bare = |status| Answer::new(status, Payload::Empty);
+    match standing.way {
+        Way::Unheard => return None,
+        Way::Refused(status) => return Some(bare(status)),
+        Way::Later(more) => {
+            shared.gates.hold(standing.due(more), Late::Http(api, Box::new(parts), body));
+            return None;
+        }
+        Way::Twice => drop(done(api, shared, parts.clone(), body.clone()).await),
+        Way::Pass | Way::Unanswered | Way::Denied(_) => {}
+    }
+    let answer = done(api, shared, parts, body).await;
+    standing.done();
+    match standing.way {
+        Way::Unanswered => None,
+        Way::Denied(status) => Some(bare(status)),
+        _ => answer,
+    }
+}
+
+/// Does what was held back.
+pub(super) async fn do_late(shared: &Shared, due: Vec<Late>) {
+    for late in due {
+        match late {
+            Late::Http(api, parts, body) => drop(done(api, shared, *parts, body).await),
+            Late::Put(text) => drop(shared.put_local(&text, None)),
+        }
+    }
+}
+
+/// Does what a request asks for; `None` where the answer is lost on its way.
+async fn done(api: Api, shared: &Shared, parts: Parts, body: Vec<u8>) -> Option<Answer> {
+    let (world, now) = (shared.world(), shared.now());
+    Some(match api {
         Api::Proxmox => proxmox(shared, &parts, &body).await?,
         Api::PowerDns => {
             let (answer, way) = shared.powerdns(&call(parts, body));
@@ -270,16 +338,7 @@ async fn respond(api: Api, shared: &Shared, request: HttpRequest<Incoming>) -> O
         Api::Opnsense => shared.perimeter(&call(parts, body)),
         Api::Bootstrap => boot::answer(&world, now, &call(parts, body)),
         Api::Registry => registry::answer(&world, now, &call(parts, body)),
-    };
-    if answer.status == 401 {
-        pause(health.unauthorized_delay_ms).await;
-    }
-    let mut answer = answer;
-    if health.ahead != 0 {
-        let date = moment(now + health.ahead).strftime("%a, %d %b %Y %H:%M:%S GMT").to_string();
-        answer.headers.push(("date", date));
-    }
-    Some(answer)
+    })
 }
 
 fn call(parts: Parts, body: Vec<u8>) -> Call {

@@ -12,6 +12,7 @@ pub mod control;
 mod diff;
 mod dns;
 pub mod faults;
+pub mod gate;
 mod http;
 mod leftovers;
 pub mod names;
@@ -20,6 +21,7 @@ mod opnsense;
 mod pdns;
 pub mod perimeter;
 pub mod pve;
+mod readings;
 pub mod registry;
 pub mod sdn;
 mod servers;
@@ -44,9 +46,11 @@ use acting::Agenda;
 pub use acting::Pace;
 use dns::Role;
 use faults::{Fault, FaultError};
+use gate::{Gate, Gates};
 use http::Api;
 use node::files::Files;
 use perimeter::Release;
+use readings::Readings;
 use servers::Addresses;
 use state::{Object, World};
 
@@ -151,6 +155,10 @@ struct Shared {
     resolver: Role,
     /// What the perimeter's API has to bear.
     opnsense_load: http::Load,
+    /// Who stands between clients and the servers.
+    gates: Gates,
+    /// What readings of the exit node printed.
+    readings: Readings,
     /// Another authority's certificate for the same address.
     stranger: tokio_rustls::TlsAcceptor,
 }
@@ -251,6 +259,22 @@ impl Shared {
     }
 }
 
+/// A moment of a lab: its world, the faults that were on, and what was still to come.
+#[derive(Clone)]
+pub struct Moment {
+    base: Arc<World>,
+    active: Vec<Fault>,
+    agenda: Agenda,
+}
+
+impl Moment {
+    /// Whether nothing was done between the two.
+    #[must_use]
+    pub fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.base, &other.base) && self.agenda.len() == other.agenda.len() && self.active == other.active
+    }
+}
+
 /// A running lab. Dropping it stops its servers; [`Lab::shutdown`] also waits for them.
 pub struct Lab {
     shared: Arc<Shared>,
@@ -298,6 +322,8 @@ impl Lab {
             resolver: Role::resolver(),
             echoes: Mutex::default(),
             opnsense_load: http::Load::default(),
+            gates: Gates::default(),
+            readings: Readings::default(),
             stranger: trust::make()?.acceptor,
         });
         for fault in &options.faults {
@@ -460,6 +486,40 @@ impl Lab {
     pub fn step(&self) -> bool {
         let now = self.shared.now_ms();
         self.shared.state().next(now)
+    }
+
+    /// Puts somebody between the clients and the servers, or nobody. What was held back is forgotten.
+    pub fn gate(&self, gate: Option<Arc<dyn Gate>>) {
+        self.shared.gates.set(gate);
+    }
+
+    /// From now on what a reading of the exit node printed is given again while nothing changed that it shows. What moves with
+    /// time alone, a counter, stands still then.
+    pub fn keep_readings(&self) {
+        self.shared.readings.begin();
+    }
+
+    /// Does what a gate still holds back.
+    pub async fn let_through(&self) {
+        http::do_late(&self.shared, self.shared.gates.held()).await;
+    }
+
+    /// The world as it is, with what is still to come of what was done.
+    #[must_use]
+    pub fn moment(&self) -> Moment {
+        let state = self.shared.state();
+        Moment { base: Arc::clone(&state.base), active: state.active.clone(), agenda: state.agenda.clone() }
+    }
+
+    /// Goes back to a moment of this lab. The clock is whoever's who handed it in.
+    pub fn back_to(&self, moment: &Moment) {
+        let mut state = self.shared.state();
+        state.base = Arc::clone(&moment.base);
+        state.active.clone_from(&moment.active);
+        state.agenda.clone_from(&moment.agenda);
+        state.epoch += 1;
+        // A fault that was on had its target then, too.
+        let _ = state.refresh();
     }
 
     /// The world as it is served now.

@@ -8,6 +8,8 @@ use std::io::{Read as _, Write as _};
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 
+use sha2::{Digest as _, Sha256};
+
 use super::control::{self, Reply, Request};
 use super::node::{Output, Run};
 
@@ -41,7 +43,8 @@ fn put_local(socket: &Path) -> ExitCode {
     if let Err(error) = std::io::stdin().read_to_string(&mut text) {
         return finish(&Output { stderr: format!("lab-egress: {error}\n"), code: 1, ..Output::default() });
     }
-    finish(&output(control::ask(socket, &Request::PutLocal { text })))
+    let replaces = std::env::var("DEEVNET_REPLACES").ok();
+    finish(&output(control::ask(socket, &Request::PutLocal { text, replaces })))
 }
 
 fn output(reply: Result<Reply, control::ControlError>) -> Output {
@@ -62,26 +65,31 @@ fn finish(output: &Output) -> ExitCode {
 }
 
 fn enter(socket: &Path, command: &[String]) -> ExitCode {
-    let (root, bin) = match control::ask(socket, &Request::Enter) {
-        Ok(Reply::Entered { root, bin }) => (root, bin),
-        other => return finish(&output(other)),
-    };
     let Some((program, args)) = command.split_first() else {
         return finish(&Output { stderr: "lab-enter: a command is needed\n".to_owned(), code: 2, ..Output::default() });
+    };
+    let script = matches!(program.as_str(), "sh" | "bash") && args.iter().any(|arg| arg == "-s");
+    let mut text = String::new();
+    if script && let Err(error) = std::io::stdin().read_to_string(&mut text) {
+        return finish(&Output { stderr: format!("lab-enter: {error}\n"), code: 255, ..Output::default() });
+    }
+    let read: String = Sha256::digest(text.as_bytes()).iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+    let asked = format!("{} <{read}", command.join(" "));
+    let (root, bin, keep) = match control::ask(socket, &Request::Enter { asked }) {
+        Ok(Reply::Entered { root, bin, keep }) => (root, bin, keep),
+        other => return finish(&output(other)),
     };
     let inherited = std::env::var("PATH").unwrap_or_else(|_| "/usr/bin:/bin".to_owned());
     let path = format!("{}:{inherited}", bin.display());
     let root = root.display().to_string();
-    let script = matches!(program.as_str(), "sh" | "bash") && args.iter().any(|arg| arg == "-s");
     let inline: Vec<String> = args.iter().map(|arg| below(arg, &root)).collect();
     let mut child = Command::new(program);
     child.args(if script { args } else { &inline }).env("PATH", path);
     if !script {
         return code(child.status(), program);
     }
-    let mut text = String::new();
-    if let Err(error) = std::io::stdin().read_to_string(&mut text) {
-        return finish(&Output { stderr: format!("lab-enter: {error}\n"), code: 255, ..Output::default() });
+    if keep.is_some() {
+        child.stdout(Stdio::piped()).stderr(Stdio::piped());
     }
     let mut running = match child.stdin(Stdio::piped()).spawn() {
         Ok(running) => running,
@@ -91,7 +99,25 @@ fn enter(socket: &Path, command: &[String]) -> ExitCode {
         // The script may end before it has read everything.
         let _ = stdin.write_all(below(&text, &root).as_bytes());
     }
-    code(running.wait(), program)
+    match keep {
+        None => code(running.wait(), program),
+        Some(under) => match running.wait_with_output() {
+            Ok(printed) => finish(&keeping(socket, under, printed)),
+            Err(error) => code(Err(error), program),
+        },
+    }
+}
+
+/// What was printed, told to the lab before it is given out.
+fn keeping(socket: &Path, under: String, printed: std::process::Output) -> Output {
+    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+    let code = printed.status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(255);
+    let output = Output { stdout: text(printed.stdout), stderr: text(printed.stderr), code };
+    if output.code == 0 {
+        // A lab that keeps nothing is asked again.
+        let _ = control::ask(socket, &Request::Keep { under, output: output.clone() });
+    }
+    output
 }
 
 fn code(status: std::io::Result<std::process::ExitStatus>, program: &str) -> ExitCode {

@@ -4,8 +4,11 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use sha2::{Digest as _, Sha256};
+
 use super::acting::Deed;
 use super::http::{Answer, Call};
+use super::node::files::{self, Entry};
 use super::node::{Output, vrf_tables};
 use super::state::{LocalStanza, World};
 use super::writing::{Putting, WrittenAnswer};
@@ -41,10 +44,12 @@ impl Shared {
 
     /// Puts a file in the place of the exit node's `frr.conf.local`, as the site's own command does. What is merged already
     /// stays in FRR until an apply makes its file anew.
-    pub(super) fn put_local(&self, text: &str) -> Output {
+    pub(super) fn put_local(&self, text: &str, replaces: Option<&str>) -> Output {
         let opened = text.lines().filter_map(|line| line.strip_prefix("vrf vrf_"));
         let zones: BTreeSet<String> = opened.map(|zone| zone.trim().to_owned()).collect();
+        let now = self.now();
         self.transact(move |world| match world.writing.putting {
+            _ if replaces.is_some_and(|digest| digest != local_digest(world, now)) => (Output::fail(2, MOVED), None),
             Putting::Fails => (Output::fail(1, "frr.conf.local: the play failed"), None),
             Putting::Idle => (Output::default(), None),
             Putting::Right => {
@@ -72,6 +77,17 @@ impl Shared {
         }
         answer.unwrap_or_else(|| opnsense::answer(&self.world(), now, call))
     }
+}
+
+/// What the command says of a file that is not as it was read.
+const MOVED: &str =
+    "deevnet-exit-egress: refused: /etc/frr/frr.conf.local is not as it was read: somebody changed it meanwhile";
+
+/// SHA-256 of the file that is there.
+fn local_digest(world: &World, now: i64) -> String {
+    let all = files::files(world, now);
+    let Some(Entry::Text(text)) = all.get("etc/frr/frr.conf.local") else { return "absent".to_owned() };
+    Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn put(world: &mut World, zones: &BTreeSet<String>) {

@@ -88,8 +88,16 @@ pub async fn resume(
     who: &Who,
     ears: &Ears,
 ) -> Result<Ended, JournalError> {
-    let (_, change) = journal.take_up(id)?;
-    Ok(Engine::new(approved, change, world, &ears.listener, &ears.stop).run(who).await)
+    let (entry, change) = journal.take_up(id)?;
+    let last = entry.plan.steps.len().saturating_sub(1);
+    let ended = Engine::new(approved, change, world, &ears.listener, &ears.stop).run(who).await;
+    let Some(former) = entry.takes_back().filter(|_| ended == Ended::Done) else { return Ok(ended) };
+    let closed = match journal.take_up(former) {
+        Ok((_, former)) => former.log.close((world.clock)(), Closing::Undone),
+        Err(JournalError::Over(_)) => Ok(()),
+        Err(e) => return Err(e),
+    };
+    Ok(closed.map_or_else(|trouble| Ended::Early { step: last, trouble }, |()| ended))
 }
 
 /// Runs the way back of a change as a change of its own.
@@ -112,7 +120,16 @@ async fn take_back(
     {
         return Ok(Ended::Early { step: 0, trouble });
     }
-    let ended = begin(world, journal, approved, who, ears, opened).await?;
+    let own = journal.begin(who, approved.plan(), (world.clock)())?;
+    opened(own.id);
+    if former.is_some() {
+        // Whoever takes this up has to know what ends with it.
+        let takes_back = Record::TakesBack { change: id.to_string() };
+        if let Err(trouble) = own.log.write((world.clock)(), takes_back) {
+            return Ok(Ended::Early { step: 0, trouble });
+        }
+    }
+    let ended = Engine::new(approved, own, world, &ears.listener, &ears.stop).run(who).await;
     match (&ended, former) {
         (Ended::Done, Some((entry, change))) => {
             let closed = change.log.close((world.clock)(), Closing::Undone);
@@ -225,6 +242,21 @@ mod tests {
         assert_eq!(bench.entry(id).closed(), None);
         assert!(bench.entry(id).plan.giving_back().preview(&bench.world, bench.entry(id).notes()).await.is_empty());
         assert_eq!(bench.run(Course::Resume(id), bench.entry(id).plan).await, Ended::Done);
+    }
+
+    #[tokio::test]
+    async fn a_way_back_that_was_cut_off_ends_both_changes_when_it_is_taken_up() {
+        let bench = Bench::new();
+        let id = bench.cut().await;
+        bench.world.bench.fail("zone", &[Fault::Refused]);
+        let ended = bench.run(Course::TakeBack(id), way_back(&bench.entry(id)).plan).await;
+        assert!(matches!(ended, Ended::Early { .. }), "{ended:?}");
+        assert_eq!(bench.entry(id).closed(), None);
+        let own = *bench.journal.ids().expect("ids").last().expect("a change");
+        assert_eq!(bench.entry(own).takes_back(), Some(id));
+        assert_eq!(bench.run(Course::Resume(own), bench.entry(own).plan).await, Ended::Done);
+        assert!(bench.world.bench.there().is_empty());
+        assert_eq!(bench.entry(id).closed(), Some(Closing::Undone));
     }
 
     #[tokio::test]

@@ -3,7 +3,8 @@
 use futures_util::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 
-use super::fields::{Change, Difference, Seen, Wanted};
+use super::fields::{Change, Difference, Fields, Seen, Wanted};
+use super::journal::Notes;
 use super::plan::{Plan, Step};
 use super::trouble::Trouble;
 use super::world::Context;
@@ -166,6 +167,16 @@ pub trait Ensure: Send + Sync {
     /// Whether a change that was asked for before may still come: then what others did meanwhile does not go along with it.
     fn is_under_way(&self, _context: &Context) -> bool {
         false
+    }
+
+    /// What an object that a change asked for, and never saw made, has to look like so that it is certainly this change's and
+    /// may be taken back; `None` = nothing proves it, and it is left to whoever looks.
+    fn proof(&self, _wanted: &Fields, _notes: &Notes) -> Option<Fields> {
+        None
+    }
+    /// What is still to be wanted of it by a way back on which these objects do not come back; `None` = nothing.
+    fn without(&self, wanted: Wanted, _lost: &[Object]) -> Option<Wanted> {
+        Some(wanted)
     }
 
     /// The plan that takes the place of the one this step is of, where others took what it rests on before anything of it was

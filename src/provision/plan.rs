@@ -27,19 +27,22 @@ pub struct Step {
     /// What a change that is taken back left there. Where something else is there by now, somebody changed it since.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub left_as: Option<Seen>,
+    /// What proves that an object is the one that a change asked for and never saw made: without it nothing is done to it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proof: Option<Fields>,
 }
 
 impl Step {
     /// An object that is to be there.
     #[must_use]
     pub const fn present(object: Object, fields: Fields) -> Self {
-        Self { object, wanted: Wanted::Present(fields), follows: false, left_as: None }
+        Self { object, wanted: Wanted::Present(fields), follows: false, left_as: None, proof: None }
     }
 
     /// An object that is to be gone.
     #[must_use]
     pub const fn absent(object: Object) -> Self {
-        Self { object, wanted: Wanted::Absent, follows: false, left_as: None }
+        Self { object, wanted: Wanted::Absent, follows: false, left_as: None, proof: None }
     }
 
     /// The same, told only after the steps before it.
@@ -72,6 +75,11 @@ impl Step {
         if let Some(why) = object.refuses(seen, &todo) {
             return Err(why);
         }
+        if let Some(what) = self.proof.as_ref().filter(|_| !todo.is_nothing()).and_then(|proof| unproved(proof, seen)) {
+            let text = format!("{} is perhaps not of the change that is taken back: {what}", object.name());
+            return Err(Trouble::new(TroubleKind::Moved, text)
+                .with_help("the change asked for it and never saw it made: decide by hand whose it is"));
+        }
         let left = self.left_as.as_ref().filter(|_| !begun && !todo.is_nothing());
         match left.and_then(|left| overwritten(left, seen, &todo)) {
             None => Ok(todo),
@@ -82,6 +90,12 @@ impl Step {
             }
         }
     }
+}
+
+/// The first field that is not as it would have to be, in words.
+fn unproved(proof: &Fields, seen: &Seen) -> Option<String> {
+    let (name, value) = proof.iter().find(|(name, value)| seen.field(name) != Some(value.as_str()))?;
+    Some(format!("{name} is {:?}, not {value:?}", seen.field(name).unwrap_or_default()))
 }
 
 /// What of others would be lost, in words.

@@ -15,47 +15,95 @@ pub struct WayBack {
     pub left: Vec<(String, &'static str)>,
 }
 
+/// Why something stays that may be of the change.
+const PERHAPS: &str = "perhaps this change's: it asked for it, got no answer and never saw it made; look whose it is";
+/// Why something does not come back.
+const WITHOUT: &str = "what it stands on does not come back";
+
+/// What is done to take a change back, as it is put together.
+#[derive(Default)]
+struct Back {
+    /// Objects, last first.
+    steps: Vec<(Place, Step)>,
+    /// Taken before.
+    first: Vec<(Place, Step)>,
+    /// Done again, after the objects of their place; met last first.
+    again: Vec<(Place, Step)>,
+    left: Vec<(String, &'static str)>,
+    /// Objects that do not come back.
+    lost: Vec<Object>,
+}
+
+impl Back {
+    fn of(entry: &Entry) -> Self {
+        let (mut back, states, notes) = (Self::default(), entry.steps(), entry.notes());
+        for (step, state) in entry.plan.steps.iter().zip(&states).rev() {
+            let object = step.object.ensure();
+            let (place, done) = (object.place(), all_of(state));
+            match object.undo(&done) {
+                Undo::First => back.first.push((place, step.clone())),
+                Undo::Again => back.again.push((place, step.clone())),
+                Undo::Nothing => {}
+                Undo::None(why) if !done.is_nothing() => back.stays(&step.object, &done, why),
+                Undo::None(_) => {}
+                Undo::Inverse => {
+                    let Some(wanted) = state.before.as_ref().and_then(|before| inverse(before, &done)) else {
+                        continue;
+                    };
+                    let Some(wanted) = object.without(wanted, &back.lost) else {
+                        back.stays(&step.object, &done, WITHOUT);
+                        continue;
+                    };
+                    let made = matches!(done, Difference::Create(_)) && !state.own;
+                    let proof = made.then(|| object.proof(&asked(&step.wanted), &notes));
+                    if proof == Some(None) {
+                        back.left.push((object.name(), PERHAPS));
+                        continue;
+                    }
+                    // A later step of the change may have gone on with the same object.
+                    let mut same = entry.plan.steps.iter().zip(&states).rev().filter(|(s, _)| s.object == step.object);
+                    let left_as = same.find_map(|(_, state)| state.after.clone());
+                    let object = step.object.clone();
+                    let proof = proof.flatten();
+                    back.steps.push((place, Step { object, wanted, follows: false, left_as, proof }));
+                }
+            }
+        }
+        back
+    }
+
+    fn stays(&mut self, object: &Object, done: &Difference, why: &'static str) {
+        self.left.push((object.ensure().name(), why));
+        if matches!(done, Difference::Delete(_)) {
+            self.lost.push(object.clone());
+        }
+    }
+}
+
+fn asked(wanted: &Wanted) -> Fields {
+    match wanted {
+        Wanted::Absent => Fields::new(),
+        Wanted::Present(fields) => fields.clone(),
+    }
+}
+
 /// The plan that takes a change back: what it did, last first. Locks are taken before, and what applies the changes of a place
 /// runs after the last of them.
 #[must_use]
 pub fn way_back(entry: &Entry) -> WayBack {
-    let mut left = Vec::new();
-    let mut backs: Vec<(Place, Step)> = Vec::new();
-    let mut first: Vec<(Place, Step)> = Vec::new();
-    let mut again: Vec<(Place, Step)> = Vec::new();
-    let states = entry.steps();
-    for (step, state) in entry.plan.steps.iter().zip(&states).rev() {
-        let object = step.object.ensure();
-        let place = object.place();
-        let done = all_of(state);
-        match object.undo(&done) {
-            Undo::First => first.push((place, step.clone())),
-            Undo::Again => again.push((place, step.clone())),
-            Undo::Nothing => {}
-            Undo::None(why) => {
-                if !done.is_nothing() {
-                    left.push((object.name(), why));
-                }
-            }
-            Undo::Inverse => {
-                if let Some(wanted) = state.before.as_ref().and_then(|before| inverse(before, &done)) {
-                    // A later step of the change may have gone on with the same object.
-                    let mut same = entry.plan.steps.iter().zip(&states).rev().filter(|(s, _)| s.object == step.object);
-                    let left_as = same.find_map(|(_, state)| state.after.clone());
-                    backs.push((place, Step { object: step.object.clone(), wanted, follows: false, left_as }));
-                }
-            }
-        }
-    }
+    let Back { steps: backs, first, again, left, .. } = Back::of(entry);
     let touched = |place: Place| backs.iter().rposition(|(own, _)| *own == place);
+    // An apply of the fabric writes FRR's configuration anew: what goes on the exit nodes goes before it, under the same lock.
+    let over = |place: Place| match place {
+        Place::Pve => touched(place).map(|last| last.max(touched(Place::Exit).unwrap_or(last))),
+        place => touched(place),
+    };
     let mut steps: Vec<Step> = first.into_iter().filter(|(p, _)| touched(*p).is_some()).map(|(_, step)| step).collect();
-    for (number, (place, step)) in backs.iter().enumerate() {
+    for (number, (_, step)) in backs.iter().enumerate() {
         steps.push(step.clone());
-        if touched(*place) == Some(number) {
-            // They were met last first.
-            let of = again.iter().rev().filter(|(own, _)| own == place);
-            steps.extend(of.map(|(_, step)| step.clone().following()));
-        }
+        // They were met last first.
+        let of = again.iter().rev().filter(|(place, _)| over(*place) == Some(number));
+        steps.extend(of.map(|(_, step)| step.clone().following()));
     }
     guard(entry, &mut steps);
     let plan = Plan {
@@ -96,3 +144,6 @@ fn all_of(state: &StepState) -> Difference {
         Difference::Nothing | Difference::Update(_) => Difference::Update(changes),
     }
 }
+
+#[cfg(test)]
+mod tests;

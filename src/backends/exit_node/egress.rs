@@ -27,6 +27,10 @@ const REFUSAL: &str = "deevnet-exit-egress: refused: ";
 /// Code with which the script refuses.
 const REFUSED: i32 = 2;
 
+/// Variable in the environment of the site's own command: SHA-256 of the file that it is to replace, in hexadecimal, or
+/// `absent`.
+pub const REPLACES: &str = "DEEVNET_REPLACES";
+
 /// A file that is to be in place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LocalFile {
@@ -74,17 +78,19 @@ impl Client {
     }
 }
 
-/// Runs the site's own command with the file on stdin; what it printed, cleaned.
+/// Runs the site's own command with the file on stdin, told by [`REPLACES`] which file it is to replace; what it printed,
+/// cleaned.
 ///
 /// # Errors
-/// When it cannot be started, ends with another code than 0, or takes longer than `deadline`.
+/// [`Error::Refused`] where the command refuses as the script does; when it cannot be started, ends with another code than 0, or takes longer than `deadline`.
 pub async fn put_by_command(
     _permit: &Permit,
     command: &[String],
-    text: &str,
+    file: &LocalFile,
     deadline: Duration,
 ) -> Result<Vec<String>, Error> {
-    let output = CommandTransport::new(command.to_vec()).run(&[], text.as_bytes(), deadline).await?;
+    let transport = CommandTransport::new(command.to_vec()).with(REPLACES, file.expected());
+    let output = transport.run(&[], file.text.as_bytes(), deadline).await?;
     ended(command.first().map_or("", String::as_str), &output)?;
     Ok(String::from_utf8_lossy(&output.stdout).lines().map(clean::clean).collect())
 }

@@ -157,6 +157,7 @@ fn words(entry: &Entry, record: &Record) -> String {
         Record::Opened { who, .. } => format!("opened by {} on {}", who.user, who.host),
         Record::Run { who, riders, .. } if riders.is_empty() => format!("run by {} on {}", who.user, who.host),
         Record::Run { who, riders, .. } => format!("run by {}, taking along {}", who.user, riders.join(", ")),
+        Record::TakesBack { change } => format!("takes back {}", crate::text::clean(change)),
         Record::Replanned { plan } => format!("planned anew: {}", plan.title),
         Record::Begun { step, .. } => format!("{}: begun", name(step)),
         Record::Note { key, value } if value.is_empty() => format!("note {key}: not any more"),

@@ -11,8 +11,9 @@ use serde::{Deserialize, Serialize};
 use super::DEADLINE;
 use super::render::{DEFAULT, rendered, route};
 use crate::backends::exit_node::egress::{LocalFile, put_by_command};
+use crate::backends::exit_node::error::Error;
 use crate::backends::exit_node::model::{Readout, UnreadKind};
-use crate::backends::exit_node::parse::frr::MASK;
+use crate::backends::exit_node::parse::frr::{self, MASK};
 use crate::backends::permit::Permit;
 use crate::provision::fields::{Change, Difference, Fields, Seen, Wanted, fields};
 use crate::provision::object::{Danger, Doing, Ensure, Looking, Place};
@@ -154,15 +155,50 @@ impl Stanza {
                 .with_help("put the stanza into it by hand, or the password into a file of its own"));
         }
         let text = rendered(&old, &self.vrf(), gateway);
-        if let Some(command) = &site.egress_apply {
-            let said = put_by_command(permit, command, &text, PUTTING).await.map_err(|e| Trouble::from(&e))?;
-            said.iter().filter(|line| !line.is_empty()).for_each(|line| context.tell(line));
-            return Ok(());
-        }
         let live = gateway.map(|gateway| (self.vrf(), gateway));
         let file = LocalFile { text, before, live };
+        if let Some(command) = &site.egress_apply {
+            let said = put_by_command(permit, command, &file, PUTTING).await.map_err(|e| self.moved(&e))?;
+            said.iter().filter(|line| !line.is_empty()).for_each(|line| context.tell(line));
+            return self.kept_others(context, &file).await;
+        }
         let client = context.world.exit_node(&self.node)?;
-        client.put_local(permit, &file, PUTTING).await.map_err(|e| Trouble::from(&e))
+        client.put_local(permit, &file, PUTTING).await.map_err(|e| self.moved(&e))
+    }
+
+    /// What an error means here: a file that somebody changed between the look and the writing is read and written again.
+    fn moved(&self, error: &Error) -> Trouble {
+        match error {
+            Error::Refused { why, .. } if why.contains("not as it was read") => {
+                let text = format!("frr.conf.local of {} was changed by somebody else just now", self.node);
+                Trouble::new(TroubleKind::Busy, text).with_help("resume: the file is read again, and theirs is kept")
+            }
+            error => Trouble::from(error),
+        }
+    }
+
+    /// Whether all is there that was put in place: a command that does not mind [`REPLACES`] may have run beside another
+    /// writer, whose file lacks what this one holds.
+    ///
+    /// [`REPLACES`]: crate::backends::exit_node::egress::REPLACES
+    async fn kept_others(&self, context: &Context, file: &LocalFile) -> Result<(), Trouble> {
+        let now = self.read(context).await?.text.unwrap_or_default();
+        // Nothing came of it: that is told as what it is.
+        if now == file.before.clone().unwrap_or_default() {
+            return Ok(());
+        }
+        let (put, now) = (frr::config(&file.text).vrfs, frr::config(&now).vrfs);
+        let own = self.vrf();
+        let lost: Vec<&str> = put.keys().filter(|vrf| !now.contains_key(*vrf)).map(String::as_str).collect();
+        if !lost.is_empty() {
+            let (node, lost) = (&self.node, lost.join(", "));
+            context.tell(format!("another writer took out of frr.conf.local of {node} just now: {lost}"));
+        }
+        if put.get(&own).map_or(&[][..], Vec::as_slice) == now.get(&own).map_or(&[][..], Vec::as_slice) {
+            return Ok(());
+        }
+        let text = format!("frr.conf.local of {} was overwritten by another writer just now", self.node);
+        Err(Trouble::new(TroubleKind::Busy, text).with_help("resume: what is lost of this tenant is written again"))
     }
 }
 

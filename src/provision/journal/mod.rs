@@ -110,6 +110,8 @@ pub struct StepState {
     pub verified: bool,
     /// What was read back then.
     pub after: Option<Seen>,
+    /// Whether the back end said yes, or the same run saw it done: what is there is its work.
+    pub own: bool,
 }
 
 /// What was seen when a change was approved the last time, of the steps that nothing came of since.
@@ -146,6 +148,15 @@ impl Entry {
         })
     }
 
+    /// The change that is over when this one is done: it takes it back, and that one did not come to its end.
+    #[must_use]
+    pub fn takes_back(&self) -> Option<ChangeId> {
+        self.lines.iter().find_map(|line| match &line.record {
+            Record::TakesBack { change } => change.parse().ok(),
+            _ => None,
+        })
+    }
+
     /// How far each step came.
     #[must_use]
     pub fn steps(&self) -> Vec<StepState> {
@@ -160,7 +171,12 @@ impl Entry {
                         state.verified = false;
                     }
                 }
-                Record::Applied { step } => answered.push(*step),
+                Record::Applied { step } => {
+                    answered.push(*step);
+                    if let Some(state) = states.get_mut(*step) {
+                        state.own = true;
+                    }
+                }
                 // Refused at the first try, and changed by one request: nothing came of it. What was read before the next
                 // try counts.
                 Record::Failed { step, trouble } if trouble.kind.changed_nothing() => {
@@ -176,6 +192,7 @@ impl Entry {
                 Record::Verified { step, after } => {
                     if let Some(state) = states.get_mut(*step) {
                         state.verified = true;
+                        state.own = true;
                         state.after.clone_from(after);
                     }
                 }

@@ -81,6 +81,11 @@ pub enum Record {
         /// What of others was approved to go along.
         riders: Vec<String>,
     },
+    /// It takes back a change that did not come to its end: that one is over when this is done.
+    TakesBack {
+        /// The number of that change.
+        change: String,
+    },
     /// Another plan takes its place, before anything of it was done: an index was taken by somebody else.
     Replanned {
         /// What is to be done instead.

@@ -4,12 +4,13 @@ use std::net::IpAddr;
 
 use serde::{Deserialize, Serialize};
 
-use super::{UNTOLD, dns_name};
+use super::{UNTOLD, dns_name, is_lost};
 use crate::backends::opnsense::model::{Forward as Row, ForwardKind};
 use crate::backends::opnsense::{Client, Error, NewForward};
 use crate::backends::permit::Permit;
 use crate::provision::fields::{Difference, Fields, Seen, Wanted, fields};
-use crate::provision::object::{Danger, Doing, Ensure, Looking, Place, Undo};
+use crate::provision::journal::Notes;
+use crate::provision::object::{Danger, Doing, Ensure, Looking, Object, Place, Undo};
 use crate::provision::plan::Step;
 use crate::provision::trouble::{Trouble, TroubleKind};
 use crate::provision::world::Context;
@@ -158,6 +159,17 @@ impl Ensure for Forward {
             }
             delete(client, permit, rows.iter().filter(|row| kept.is_none_or(|kept| kept.uuid != row.uuid))).await
         })
+    }
+
+    /// Its description says whose it is.
+    fn proof(&self, wanted: &Fields, _notes: &Notes) -> Option<Fields> {
+        let field = |name: &str| Some((name.to_owned(), wanted.get(name).filter(|value| !value.is_empty())?.clone()));
+        Some([field("server")?, field("description")?].into())
+    }
+
+    /// No name is led to a zone that is gone.
+    fn without(&self, wanted: Wanted, lost: &[Object]) -> Option<Wanted> {
+        Some(wanted).filter(|wanted| *wanted == Wanted::Absent || !is_lost(&self.domain, lost))
     }
 
     fn riders(&self, seen: &Seen, _own: &[Step]) -> Vec<String> {

@@ -19,6 +19,7 @@ pub use reload::ResolverReload;
 pub use signed::SignedRecords;
 pub use zone::{Claim, DnsZone};
 
+use super::object::Object;
 use super::trouble::{Trouble, TroubleKind};
 use super::world::World;
 use crate::backends::dns::DnsName;
@@ -100,6 +101,11 @@ fn dns_name(text: &str) -> Result<DnsName, Trouble> {
     text.parse().map_err(|e: crate::backends::dns::NameError| {
         Trouble::new(TroubleKind::Refused, e.to_string()).with_help(e.help())
     })
+}
+
+/// Whether a zone is among what does not come back.
+fn is_lost(zone: &str, lost: &[Object]) -> bool {
+    lost.iter().any(|object| matches!(object, Object::DnsZone(own) if own.zone == zone))
 }
 
 /// Words, comma between them; `None` where there are none.

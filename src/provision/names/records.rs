@@ -2,11 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Claim, DnsZone};
+use super::{Claim, DnsZone, is_lost};
 use crate::backends::permit::Permit;
 use crate::backends::powerdns::model::{Comment, Content, Record, RrSet, Zone};
 use crate::backends::powerdns::{Change, Error, Guarded, Name, Replaced};
 use crate::provision::fields::{Difference, Fields, Seen, Wanted, fields};
+use crate::provision::journal::Notes;
 use crate::provision::object::{Danger, Doing, Ensure, Looking, Object, Place};
 use crate::provision::plan::Step;
 use crate::provision::trouble::{Trouble, TroubleKind};
@@ -201,6 +202,15 @@ impl Ensure for DnsRecords {
 
     fn name(&self) -> String {
         format!("{} {}", self.owner, self.rtype)
+    }
+
+    /// A set that says what was asked for says it whoever wrote it.
+    fn proof(&self, wanted: &Fields, _notes: &Notes) -> Option<Fields> {
+        Some(wanted.clone())
+    }
+
+    fn without(&self, wanted: Wanted, lost: &[Object]) -> Option<Wanted> {
+        Some(wanted).filter(|wanted| *wanted == Wanted::Absent || !is_lost(&self.zone, lost))
     }
 
     fn danger(&self, _todo: &Difference) -> Danger {

@@ -7,7 +7,8 @@ use crate::backends::permit::Permit;
 use crate::backends::powerdns::model::{Zone, ZoneHead, ZoneKind, ZoneMetadata};
 use crate::backends::powerdns::{Error, NOBODY, Name, emptying};
 use crate::provision::fields::{Difference, Fields, Seen, Wanted, fields};
-use crate::provision::object::{Danger, Doing, Ensure, Looking, Place, Undo};
+use crate::provision::journal::Notes;
+use crate::provision::object::{Danger, Doing, Ensure, Looking, Object, Place, Undo};
 use crate::provision::plan::Step;
 use crate::provision::trouble::{Trouble, TroubleKind};
 use crate::provision::world::Context;
@@ -183,6 +184,23 @@ impl Ensure for DnsZone {
 
     fn apply<'a>(&'a self, context: &'a Context, permit: &'a Permit, todo: &'a Difference) -> Doing<'a> {
         Box::pin(self.change(context, permit, todo))
+    }
+
+    /// The key that it lists is of its tenant, and came with this change.
+    fn proof(&self, wanted: &Fields, _notes: &Notes) -> Option<Fields> {
+        let keys = wanted.get("keys").filter(|keys| !keys.is_empty() && self.tenant().is_some())?;
+        Some(fields([("keys", keys)]))
+    }
+
+    /// A key whose secret is gone is not listed again: a new one of that name would be somebody else's leave to write.
+    fn without(&self, wanted: Wanted, lost: &[Object]) -> Option<Wanted> {
+        let Wanted::Present(mut fields) = wanted else { return Some(wanted) };
+        let gone = |key: &str| lost.iter().any(|object| matches!(object, Object::TsigKey(own) if own.key == key));
+        if let Some(keys) = fields.get("keys").filter(|keys| super::words(keys).any(gone)) {
+            let kept = listed(super::words(keys).filter(|key| !gone(key)))?;
+            fields.insert("keys".to_owned(), kept);
+        }
+        Some(Wanted::Present(fields))
     }
 
     fn riders(&self, seen: &Seen, _own: &[Step]) -> Vec<String> {

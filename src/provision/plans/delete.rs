@@ -40,8 +40,9 @@ pub async fn plan(world: &Arc<World>, tenant: &TenantName) -> Result<Plan, Troub
     let lives = Object::NothingLives(NothingLives { tenant: tenant.to_string() });
     let mut steps = vec![Step::present(Object::SdnLock(SdnLock::default()), SdnLock::held())];
     steps.push(Step::present(lives, Fields::new()));
-    steps.extend(network);
+    // Before the apply, which gives the lock back: two consoles never write that file at once.
     steps.extend(egress::removal(site, tenant.as_str()));
+    steps.extend(network);
     let named = named(world, &survey, tenant, index).await?;
     // Left of a deletion that was cut behind the zones.
     let known = known || named.iter().any(|step| matches!(step.object, Object::TsigKey(_)));

@@ -191,17 +191,25 @@ fn open_entry(desk: &Desk, words: &[String]) -> Result<Entry, Trouble> {
 
 fn undo(desk: &Desk, words: &[String]) -> Result<Draft, Trouble> {
     let entry = entry(desk, words)?;
-    let done = format!("Undo {}:", entry.id);
-    for id in desk.journal.ids()?.into_iter().filter(|id| *id > entry.id) {
-        let later = desk.journal.read(id).ok().filter(|later| later.plan.title.starts_with(&done));
-        if later.is_some_and(|later| later.closed() == Some(Closing::Done)) {
-            let text = format!("{} was taken back by {id}", entry.id);
-            return Err(refused(text, "what came after it is taken back by a change of its own"));
-        }
+    if let Some(id) = taken_back(desk, entry.id)? {
+        let text = format!("{} was taken back by {id}", entry.id);
+        return Err(refused(text, "what came after it is taken back by a change of its own"));
     }
     answered(desk, &entry)?;
     let back = way_back(&entry);
     Ok(Draft { plan: back.plan, notes: Notes::default(), course: Course::TakeBack(entry.id), left: back.left })
+}
+
+/// The change that took this one back, unless it was taken back itself.
+fn taken_back(desk: &Desk, id: ChangeId) -> Result<Option<ChangeId>, Trouble> {
+    let title = format!("Undo {id}:");
+    for later in desk.journal.ids()?.into_iter().rev().take_while(|later| *later > id) {
+        let back = desk.journal.read(later).ok().filter(|entry| entry.plan.title.starts_with(&title));
+        if back.is_some_and(|back| back.closed() == Some(Closing::Done)) && taken_back(desk, later)?.is_none() {
+            return Ok(Some(later));
+        }
+    }
+    Ok(None)
 }
 
 /// Refuses to end a change that may have the SDN lock, unless the lock was freed by force since.

@@ -4,6 +4,7 @@
 //! second apply would publish what others staged since.
 
 use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
 
 use super::waiting::{self, ON, is_to_do};
 use super::{APPLY, APPLYING, TOKEN, lock, reloads, token, whole};
@@ -18,6 +19,12 @@ use crate::provision::world::Context;
 
 /// Type of the task of an apply.
 const KIND: &str = "reloadnetworkall";
+
+/// Note: which lock an apply was asked for under.
+const UNDER: &str = "sdn-apply-lock";
+/// Field: an apply that this change asked for was not seen to end. What is removed is gone from the configuration before any
+/// node has let go of it: the lists alone do not tell.
+const BEGUN: &str = "reload that was begun on the nodes";
 
 /// Nothing waits to be applied, and each of these nodes has realised every zone it carries.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -90,10 +97,14 @@ impl SdnApply {
         Err(Trouble::new(TroubleKind::Busy, text))
     }
 
-    /// Notes a task that was begun: it has given the lock back.
+    /// Notes a task that was begun: it has given back the lock that it was asked for under. One that was taken since is held.
     fn began(&self, context: &Context, upid: &Upid) -> Result<(), Trouble> {
         context.notes.set(APPLY, upid.as_str(), context.now())?;
         context.notes.set(APPLYING, "", context.now())?;
+        let held = context.notes.get(TOKEN).map(|token| mark(&token));
+        if held.is_some() && held != context.notes.get(UNDER) {
+            return Ok(());
+        }
         context.notes.set(TOKEN, "", context.now())
     }
 
@@ -106,6 +117,7 @@ impl SdnApply {
         let token = token(context)?;
         let known: Vec<String> = Self::applies(client).await?.iter().map(Upid::to_string).collect();
         let known = if known.is_empty() { "none".to_owned() } else { known.join(",") };
+        context.notes.set(UNDER, &mark(token.expose()), context.now())?;
         context.notes.set(APPLYING, &known, context.now())?;
         match client.sdn_apply(permit, &token, Lock::Release).await {
             Ok(upid) => {
@@ -122,6 +134,11 @@ impl SdnApply {
             }
         }
     }
+}
+
+/// What tells a lock's token from another, and gives nothing away.
+fn mark(token: &str) -> String {
+    Sha256::digest(token.as_bytes()).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Zones that a node carries and that its own list does not show.
@@ -160,6 +177,9 @@ impl Ensure for SdnApply {
                 return Err(Trouble::new(TroubleKind::Unknown, text).with_help(part.why.help()));
             }
             let mut fields = waiting::waiting(&read);
+            if self.is_under_way(context) {
+                fields.insert(BEGUN.to_owned(), "not seen to end".to_owned());
+            }
             for node in &self.nodes {
                 let zones = client.node_zones(node).await.map_err(|e| Trouble::from(&e))?;
                 let listed: Vec<String> = zones.iter().map(|zone| zone.zone.clone()).collect();
@@ -214,7 +234,7 @@ impl Ensure for SdnApply {
         let name = part.field.split_once(ON).map_or(part.field.as_str(), |(zone, _)| zone);
         let staged =
             |step: &Step| matches!(step.object, Object::SdnZone(_) | Object::SdnVnet(_) | Object::SdnSubnet(_));
-        own.iter().any(staged) && !own.iter().any(|step| step.object.ensure().name() == name)
+        part.field != BEGUN && own.iter().any(staged) && !own.iter().any(|step| step.object.ensure().name() == name)
     }
 
     fn is_under_way(&self, context: &Context) -> bool {

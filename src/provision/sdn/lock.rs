@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::holder::{Holder, holder_in};
-use super::{ASKED, FORCED, TOKEN, token};
+use super::{ALONE, ASKED, FORCED, TOKEN, token};
 use crate::backends::permit::Permit;
 use crate::backends::proxmox::{Error, LockFault, Waiting};
 use crate::provision::fields::{Difference, Fields, Seen, fields};
@@ -34,7 +34,15 @@ impl SdnLock {
 
     async fn take(&self, context: &Context, permit: &Permit) -> Result<(), Trouble> {
         let client = context.world.proxmox()?;
-        if context.notes.get(TOKEN).is_some() && !release_own(context, permit).await? && !self.by_force {
+        let remembered = context.notes.get(TOKEN).is_some() && !context.notes.is_own(TOKEN);
+        let broken = context.notes.get(TOKEN).is_some() && !release_own(context, permit).await?;
+        if remembered {
+            context.notes.set(ALONE, if broken { "" } else { "yes" }, context.now())?;
+        } else if context.notes.get(ALONE).is_some() && !context.notes.is_own(ALONE) {
+            // It was given back in between: others may have had it.
+            context.notes.set(ALONE, "", context.now())?;
+        }
+        if broken && !self.by_force {
             let text = "the SDN lock that this change had was taken from it by force, and somebody else has it now";
             return Err(Trouble::new(TroubleKind::Refused, text).with_help(
                 "find out who changes the SDN, wait until they are done, look at the plan again and resume",

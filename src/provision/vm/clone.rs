@@ -12,12 +12,15 @@ use crate::backends::permit::Permit;
 use crate::backends::proxmox::names::Vmid;
 use crate::backends::proxmox::{CloneRequest, Copying};
 use crate::provision::fields::{Difference, Fields, Seen, fields};
+use crate::provision::journal::Notes;
 use crate::provision::object::{Danger, Doing, Ensure, Looking, Place, Undo};
 use crate::provision::trouble::{Trouble, TroubleKind};
 use crate::provision::world::Context;
 
 /// Field: how much of the copy is there.
 const COPY: &str = "copy";
+/// Field: the UUID of the machine, which no other has.
+const UUID: &str = "uuid";
 const WHOLE: &str = "whole";
 const UNDER_WAY: &str = "under way";
 const HALF: &str = "half";
@@ -72,7 +75,9 @@ impl VmClone {
             _ => return Err(self.vm.anothers(None)),
         };
         let name = name.map(|name| ("name", name));
-        Ok(Seen::Present(fields(name.into_iter().chain([(COPY, state)]))))
+        // A successor has the same number and name, and another UUID.
+        let uuid = found.config.smbios_uuid.as_deref().filter(|_| state == WHOLE).map(|uuid| (UUID, uuid));
+        Ok(Seen::Present(fields(name.into_iter().chain([(COPY, state)]).chain(uuid))))
     }
 
     async fn clone(&self, context: &Context, permit: &Permit) -> Result<(), Trouble> {
@@ -102,7 +107,8 @@ impl VmClone {
             Some(WHOLE) => Ok(()),
             Some(HALF) => {
                 context.tell(format!("removes what is left of the {}", self.errand().words));
-                remove(context, permit, &self.vm, found.and_then(|found| found.config.name).as_deref()).await?;
+                let name = found.and_then(|found| found.config.name);
+                remove(context, permit, &self.vm, (name.as_deref(), None)).await?;
                 self.clone(context, permit).await
             }
             Some(_) => {
@@ -153,8 +159,17 @@ impl Ensure for VmClone {
                 Difference::Nothing => Ok(()),
                 Difference::Create(_) => self.clone(context, permit).await,
                 Difference::Update(_) => self.mend(context, permit).await,
-                Difference::Delete(_) => remove(context, permit, &self.vm, Some(&self.vm.name)).await,
+                Difference::Delete(known) => {
+                    let uuid =
+                        known.iter().find(|change| change.field == UUID).and_then(|change| change.now.as_deref());
+                    remove(context, permit, &self.vm, (Some(&self.vm.name), uuid)).await
+                }
             }
         })
+    }
+
+    /// Proxmox gave this change the number of the task that made it.
+    fn proof(&self, _wanted: &Fields, notes: &Notes) -> Option<Fields> {
+        self.errand().is_noted(notes).then(Fields::new)
     }
 }

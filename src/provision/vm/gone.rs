@@ -25,10 +25,19 @@ pub struct VmGone {
 }
 
 /// Reads the VM once more, right before something that cannot be taken back: `true` = it is there and the one that is meant.
-async fn is_meant(context: &Context, vm: &Machine, name: Option<&str>) -> Result<bool, Trouble> {
+async fn is_meant(
+    context: &Context,
+    vm: &Machine,
+    (name, uuid): (Option<&str>, Option<&str>),
+) -> Result<bool, Trouble> {
     let Some(found) = vm.read(context).await? else { return Ok(false) };
     if found.config.name.as_deref() != name {
         return Err(vm.anothers(found.config.name.as_deref()));
+    }
+    if uuid.is_some() && found.config.smbios_uuid.as_deref() != uuid {
+        let text = format!("{} is another machine than the one that was looked at: its UUID differs", vm.words());
+        return Err(Trouble::new(TroubleKind::Moved, text)
+            .with_help("it was replaced since; nothing is done to it: look at the plan again"));
     }
     if let Some(lock) = &found.config.lock {
         return Err(vm.locked(context, lock).await);
@@ -37,16 +46,16 @@ async fn is_meant(context: &Context, vm: &Machine, name: Option<&str>) -> Result
 }
 
 /// Stops a VM hard and destroys it with its disks, its backup jobs and disks that nobody names. `name` is what it has to be
-/// called; `None` = nothing, as what a clone left.
+/// called, `None` = nothing, as what a clone left; and its UUID, where that is known.
 pub(super) async fn remove(
     context: &Context,
     permit: &Permit,
     vm: &Machine,
-    name: Option<&str>,
+    meant: (Option<&str>, Option<&str>),
 ) -> Result<(), Trouble> {
     let client = context.world.proxmox()?;
     let (node, id) = (vm.at()?, vm.id()?);
-    if !is_meant(context, vm, name).await? {
+    if !is_meant(context, vm, meant).await? {
         return Ok(());
     }
     let destroying = Errand::on(vm, "qmdestroy", "removal");
@@ -56,7 +65,7 @@ pub(super) async fn remove(
             let stopping = Errand::on(vm, "qmstop", "hard stop");
             stopping.run(context, client.vm_stop(permit, &node, id, true)).await?;
         }
-        if !is_meant(context, vm, name).await? {
+        if !is_meant(context, vm, meant).await? {
             return Ok(());
         }
     }
@@ -127,7 +136,7 @@ impl Ensure for VmGone {
                     if self.look(context).await? == Seen::Absent {
                         return Ok(());
                     }
-                    remove(context, permit, &self.vm, Some(&self.vm.name)).await
+                    remove(context, permit, &self.vm, (Some(&self.vm.name), self.uuid.as_deref())).await
                 }
                 _ => Ok(()),
             }

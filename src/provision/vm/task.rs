@@ -8,6 +8,7 @@ use std::time::Duration;
 use super::machine::Machine;
 use crate::backends::proxmox::model::Task;
 use crate::backends::proxmox::{Client, Error, TaskEnd, TaskFilter, TaskSource, TaskStep, Upid};
+use crate::provision::journal::Notes;
 use crate::provision::trouble::{Trouble, TroubleKind};
 use crate::provision::world::Context;
 
@@ -56,7 +57,12 @@ impl<'a> Errand<'a> {
 
     /// Whether a task of this change did it, certainly.
     pub fn is_own(&self, context: &Context) -> bool {
-        context.notes.get(&self.own()).is_some()
+        self.is_noted(&context.notes)
+    }
+
+    /// The same by the notes of a change.
+    pub fn is_noted(&self, notes: &Notes) -> bool {
+        notes.get(&self.own()).is_some()
     }
 
     /// Waits for the task that was begun before, or begins it. What came of it is looked at by whoever called.

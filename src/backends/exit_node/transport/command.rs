@@ -21,13 +21,22 @@ const LOOK: Duration = Duration::from_millis(10);
 #[derive(Debug)]
 pub struct CommandTransport {
     prefix: Vec<String>,
+    /// Variables of its environment, beside the console's own.
+    variables: Vec<(&'static str, String)>,
 }
 
 impl CommandTransport {
     /// A transport through `prefix`, which must not be empty (the site file is checked for it).
     #[must_use]
     pub fn new(prefix: Vec<String>) -> Self {
-        Self { prefix }
+        Self { prefix, variables: Vec::new() }
+    }
+
+    /// The same with a variable in its environment.
+    #[must_use]
+    pub fn with(mut self, name: &'static str, value: String) -> Self {
+        self.variables.push((name, value));
+        self
     }
 
     pub(super) fn destination(&self) -> &str {
@@ -61,6 +70,7 @@ impl CommandTransport {
         let missing = |why: String| Error::CommandMissing { program: self.destination().to_owned(), why };
         let (program, rest) = self.prefix.split_first().ok_or_else(|| missing("the command is empty".to_owned()))?;
         let mut command = Command::new(program);
+        command.envs(self.variables.iter().map(|(name, value)| (name, value)));
         command.args(rest).args(args).process_group(0).kill_on_drop(true);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command.spawn().map_err(|e| missing(words(&e)))

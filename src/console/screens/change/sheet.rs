@@ -150,6 +150,7 @@ fn entry(canvas: &Canvas<'_>, model: &Model, area: Rect, entry: &Entry) -> Vec<V
         let text = match &line.record {
             Record::Opened { .. } => "opened".to_owned(),
             Record::Run { who, .. } => format!("run by {}@{}, process {}", who.user, who.host, who.pid),
+            Record::TakesBack { change } => format!("takes back {}", crate::text::clean(change)),
             Record::Replanned { plan } => format!("planned anew: {}", plan.title),
             Record::Begun { step, .. } => format!("{}: begun", name(*step)),
             // Its value may be what gives a lock away.

@@ -1,0 +1,137 @@
+//! What comes back, what does not, and what is perhaps not the change's to take back.
+
+use super::*;
+use crate::inventory::testing::now;
+use crate::provision::fields::{Change, Seen, fields};
+use crate::provision::journal::{Journal, Record, Who};
+use crate::provision::names::{Claim, DnsZone, Forward, TsigKey};
+use crate::provision::sdn::SdnZone;
+use crate::provision::testing::plan;
+use crate::provision::trouble::TroubleKind;
+
+fn zone(name: &str) -> Object {
+    Object::DnsZone(DnsZone { zone: name.to_owned(), claim: Claim::Own("rtrip".to_owned()) })
+}
+
+fn key(name: &str) -> Object {
+    Object::TsigKey(TsigKey { key: name.to_owned(), zones: Vec::new(), or_next: false })
+}
+
+fn forward(domain: &str) -> Object {
+    Object::Forward(Forward { domain: domain.to_owned() })
+}
+
+fn present(all: &[(&str, &str)]) -> Seen {
+    Seen::Present(fields(all.iter().copied()))
+}
+
+/// The entry of a change of those steps with those lines.
+fn entry(steps: Vec<Step>, lines: Vec<Record>) -> Entry {
+    let dir = tempfile::tempdir().expect("a directory");
+    let journal = Journal::in_state(dir.path());
+    let who = Who { user: "operator".to_owned(), host: "console".to_owned(), pid: 7 };
+    let change = journal.begin(&who, &plan(steps), now()).expect("begun");
+    lines.into_iter().for_each(|line| change.log.write(now(), line).expect("written"));
+    journal.read(change.id).expect("an entry")
+}
+
+fn begun(step: usize, before: Seen, wanted: &Wanted) -> Record {
+    let todo = Difference::between(&before, wanted);
+    Record::Begun { step, before, todo }
+}
+
+/// Steps that were all carried out, each from what was there before.
+fn done(steps: Vec<(Step, Seen)>) -> Entry {
+    let lines = steps.iter().enumerate().flat_map(|(number, (step, before))| {
+        let after = match &step.wanted {
+            Wanted::Absent => Seen::Absent,
+            Wanted::Present(fields) => Seen::Present(fields.clone()),
+        };
+        [begun(number, before.clone(), &step.wanted), Record::Verified { step: number, after: Some(after) }]
+    });
+    let lines = lines.collect();
+    entry(steps.into_iter().map(|(step, _)| step).collect(), lines)
+}
+
+fn names(back: &WayBack) -> (Vec<String>, Vec<(String, &'static str)>) {
+    (back.plan.steps.iter().map(|step| step.object.ensure().name()).collect(), back.left.clone())
+}
+
+#[test]
+fn a_key_whose_secret_is_gone_is_not_listed_again() {
+    let relisted = Step::present(zone("rtrip.example.net"), fields([("keys", "rtrip-2")]));
+    let steps = vec![
+        (relisted, present(&[("keys", "rtrip, rtrip-2"), ("kind", "native")])),
+        (Step::absent(key("rtrip")), present(&[("algorithm", "hmac-sha256")])),
+    ];
+    let back = way_back(&done(steps));
+    let wanted = Wanted::Present(fields([("keys", "rtrip-2")]));
+    assert_eq!(back.plan.steps.iter().map(|step| &step.wanted).collect::<Vec<_>>(), [&wanted]);
+    assert_eq!(back.left.len(), 1);
+}
+
+#[test]
+fn what_stood_on_what_is_gone_does_not_come_back_alone() {
+    let whole = present(&[("keys", "rtrip"), ("kind", "native")]);
+    let server = present(&[("server", "10.20.25.21")]);
+    let steps = vec![
+        (Step::absent(forward("rtrip.example.net")), server.clone()),
+        (Step::absent(forward("other.example.net")), server),
+        (Step::absent(zone("rtrip.example.net")), whole),
+        (Step::absent(key("rtrip")), present(&[("algorithm", "hmac-sha256")])),
+    ];
+    let (back, left) = names(&way_back(&done(steps)));
+    assert_eq!(back, ["forward other.example.net"]);
+    let why: Vec<&str> = left.iter().map(|(_, why)| *why).collect();
+    assert_eq!(why, ["its secret is gone: a new key of that name is another one", WITHOUT, WITHOUT]);
+}
+
+#[test]
+fn what_was_asked_for_and_never_seen_made_is_taken_back_only_where_it_proves_whose_it_is() {
+    let wanted = fields([("server", "10.20.25.21"), ("description", "tenant rtrip")]);
+    let network = fields([("type", "evpn"), ("vrf-vxlan", "10060")]);
+    let steps = || {
+        vec![
+            Step::present(Object::SdnZone(SdnZone { zone: "rtrip".to_owned() }), network.clone()),
+            Step::present(forward("rtrip.example.net"), wanted.clone()),
+            Step::present(key("rtrip"), fields([("algorithm", "hmac-sha256")])),
+        ]
+    };
+    let asked = || {
+        let all = steps();
+        let lines = all.iter().enumerate().map(|(number, step)| begun(number, Seen::Absent, &step.wanted));
+        lines.chain([Record::Satisfied { step: 0 }]).collect::<Vec<_>>()
+    };
+    let (back, left) = names(&way_back(&entry(steps(), asked())));
+    assert_eq!(back, ["forward rtrip.example.net"]);
+    assert_eq!(left, [("TSIG key rtrip".to_owned(), PERHAPS), ("zone rtrip".to_owned(), PERHAPS)]);
+    // Under the lock, which was never given back, nobody else can have made it.
+    let held = Record::Note { key: "sdn-lock".to_owned(), value: "019d0000-0000-7000-8000-000000000001".into() };
+    let back = way_back(&entry(steps(), asked().into_iter().chain([held]).collect()));
+    assert!(names(&back).0.contains(&"zone rtrip".to_owned()), "{:?}", back.plan.steps);
+
+    let taken = back.plan.steps.iter().find(|step| step.object == forward("rtrip.example.net")).expect("a step");
+    let there = |description| present(&[("server", "10.20.25.21"), ("description", description), ("enabled", "1")]);
+    assert!(taken.judge(&there("tenant rtrip"), &[], false).is_ok_and(|todo| !todo.is_nothing()));
+    let refused = taken.judge(&there("by hand"), &[], false).expect_err("somebody else's");
+    assert_eq!(refused.kind, TroubleKind::Moved);
+    assert!(refused.text.contains("perhaps not of the change"), "{refused}");
+}
+
+#[test]
+fn what_the_back_end_said_yes_to_is_the_changes_own() {
+    let step = Step::present(key("rtrip"), fields([("algorithm", "hmac-sha256")]));
+    let lines = vec![begun(0, Seen::Absent, &step.wanted), Record::Applied { step: 0 }];
+    let back = way_back(&entry(vec![step], lines));
+    assert_eq!(names(&back), (vec!["TSIG key rtrip".to_owned()], Vec::new()));
+}
+
+#[test]
+fn changes_of_fields_are_left_to_the_journal() {
+    let change = Change::set("keys", Some("rtrip"), "rtrip-2");
+    let before = present(&[("keys", "rtrip")]);
+    let step = Step::present(zone("rtrip.example.net"), fields([("keys", "rtrip-2")]));
+    let line = Record::Begun { step: 0, before, todo: Difference::Update(vec![change]) };
+    let back = way_back(&entry(vec![step], vec![line]));
+    assert_eq!(back.plan.steps.len(), 1, "an update that got no answer is set back all the same");
+}

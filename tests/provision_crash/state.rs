@@ -1,0 +1,131 @@
+//! All of a lab that a change may leave behind, in words that are equal for equal sites. What is new every time, a UUID, a
+//! serial, a secret, the time, is left out.
+
+use std::collections::BTreeMap;
+
+use deevnet_console::lab::names::Zone;
+use deevnet_console::lab::node::files::{Entry, files};
+use deevnet_console::lab::sdn::Kind;
+use deevnet_console::lab::state::{Guest, World};
+
+pub fn state(world: &World) -> BTreeMap<String, String> {
+    let mut all = BTreeMap::new();
+    let mut put = |key: String, value: String| {
+        assert!(all.insert(key.clone(), value).is_none(), "{key} twice");
+    };
+    for (view, tree) in [("configured", &world.sdn.configured), ("running", &world.sdn.running)] {
+        for (kind, id, object) in tree.all() {
+            // Proxmox rolls a MAC for each new zone.
+            let kept: BTreeMap<_, _> = object.iter().filter(|(key, _)| *key != "mac").collect();
+            put(format!("sdn {view} {kind:?} {id}"), serde_json::to_string(&kept).unwrap());
+        }
+    }
+    put("sdn lock".to_owned(), world.sdn.lock.is_some().to_string());
+    for node in &world.nodes {
+        let here: Vec<String> = world.loaded(&node.name).all().map(|(kind, id, _)| format!("{kind:?} {id}")).collect();
+        put(format!("node {}", node.name), format!("{here:?} {:?}", node.vnet_errors));
+    }
+    for (vmid, guest) in &world.guests {
+        put(format!("guest {vmid}"), guest_text(guest));
+    }
+    for (name, zone) in &world.names.zones {
+        put(format!("zone {name}"), zone_text(zone));
+    }
+    for (name, key) in &world.names.keys {
+        put(format!("key {name}"), key.algorithm.clone());
+    }
+    let row = |row: &deevnet_console::lab::perimeter::Forward| {
+        format!("{} {} {} {} {:?} {}", row.domain, row.server, row.port, row.enabled, row.kind, row.description)
+    };
+    for (view, rows) in [("saved", world.perimeter.forwards.as_slice()), ("in force", world.perimeter.running())] {
+        let mut rows: Vec<String> = rows.iter().map(row).collect();
+        rows.sort();
+        put(format!("forwards {view}"), rows.join("\n"));
+    }
+    put("perimeter".to_owned(), format!("{:?} {:?}", world.perimeter.rules, world.perimeter.aliases));
+    let now = world.booted;
+    let mut on_node = files(world, now);
+    for name in ["etc/frr/frr.conf.local", "etc/frr/frr.conf"] {
+        match on_node.remove(name) {
+            Some(Entry::Text(text)) => put(name.to_owned(), text),
+            other => panic!("{name}: {other:?}"),
+        }
+    }
+    for zone in world.exit.vrfs.keys() {
+        let vrf = world.exit.vrf(zone);
+        // Of a zone that is not there nothing is running, and the file is compared by itself.
+        if world.sdn.running.get(Kind::Zone, zone).is_some() {
+            put(format!("vrf {zone}"), format!("{vrf:?}"));
+        }
+    }
+    put("registry".to_owned(), format!("{:?}", world.registry.tenants));
+    all
+}
+
+fn guest_text(guest: &Guest) -> String {
+    let fresh = ["vmgenid", "meta", "digest"];
+    let mut config: Vec<String> = guest
+        .config
+        .iter()
+        .filter(|(key, _)| !fresh.contains(&key.as_str()))
+        .map(|(key, value)| {
+            let text = value.to_string();
+            let kept = text.trim_matches('"').split(',').filter(|part| !part.starts_with("uuid="));
+            format!("{key}={}", kept.collect::<Vec<_>>().join(","))
+        })
+        .collect();
+    config.sort();
+    format!(
+        "{} {config:?} {:?} {} {:?} {}",
+        guest.node,
+        guest.pending,
+        guest.started.is_some(),
+        guest.address,
+        guest.template
+    )
+}
+
+fn zone_text(zone: &Zone) -> String {
+    let sets = zone.rrsets.iter().map(|((name, kind), set)| {
+        let records = set.records.iter().map(|(content, disabled)| {
+            let words: Vec<&str> = content.split(' ').collect();
+            let content = if kind == "SOA" { words[..2].join(" ") } else { content.clone() };
+            format!("{content} {disabled}")
+        });
+        let mut records: Vec<String> = records.collect();
+        records.sort();
+        format!("{name} {kind} {} {records:?}", set.ttl)
+    });
+    let sets: Vec<String> = sets.collect();
+    let account = &zone.account;
+    format!("{account} {} {:?} {sets:#?} {:?}", zone.copy, zone.soa_edit_api, zone.metadata)
+}
+
+/// What differs, a line each.
+pub fn differs(wanted: &BTreeMap<String, String>, got: &BTreeMap<String, String>) -> Vec<String> {
+    let keys: std::collections::BTreeSet<&String> = wanted.keys().chain(got.keys()).collect();
+    let differing = keys.into_iter().filter(|key| wanted.get(*key) != got.get(*key));
+    differing.map(|key| format!("{key}: wanted {:?}, is {:?}", wanted.get(key), got.get(key))).collect()
+}
+
+/// Every secret of the site, in each form it could be written down.
+pub fn secrets(world: &World) -> Vec<String> {
+    use base64::Engine as _;
+    let base64 = base64::engine::general_purpose::STANDARD;
+    let mut all: Vec<Vec<u8>> = world.tokens.values().map(|token| token.secret.clone().into_bytes()).collect();
+    all.extend(
+        [&world.names.api_key, &world.perimeter.credential.0, &world.perimeter.credential.1]
+            .map(|s| s.clone().into_bytes()),
+    );
+    all.extend([&world.boot.credential, &world.registry.token].map(|s| s.clone().into_bytes()));
+    let mut forms: Vec<String> = all.iter().map(|secret| String::from_utf8_lossy(secret).into_owned()).collect();
+    all.extend(world.names.keys.values().map(|key| key.secret.clone()));
+    for secret in &all {
+        let text = base64.encode(secret);
+        forms.push(text.replace('+', "%2B").replace('/', "%2F").replace('=', "%3D"));
+        forms.push(text.trim_end_matches('=').to_owned());
+        forms.push(secret.iter().map(|byte| format!("{byte:02x}")).collect());
+    }
+    forms.retain(|form| form.len() >= 12);
+    forms
+}
