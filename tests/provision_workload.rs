@@ -160,8 +160,8 @@ async fn a_workload_is_removed_and_never_another_of_its_number() {
     assert_eq!(bench.run(plan.clone()).await, Ended::Done);
     assert_eq!(bench.vms().await.len(), 1);
     assert!(bench.look(plan).await.is_empty());
-    let again = delete(&bench.world, &wanted.tenant, &wanted.name).await.unwrap_err();
-    assert!(again.text.contains("there is no VM tdemo-web"), "{again}");
+    let again = delete(&bench.world, &wanted.tenant, &wanted.name).await.unwrap();
+    assert!(again.steps.is_empty(), "nothing is to be done: {again:?}");
     bench.lab.shutdown().await;
 }
 

@@ -131,7 +131,7 @@ pub fn of_tenant(
         check("index", &format!("index {shown} free on every source"), chosen),
         check("served", SERVED, if known { State::Pass } else { served(site, tenant) }),
         check("numbers", &numbers_label(site, index), numbers(site, survey, tenant, index)),
-        check("overlap", "no network, rule or route overlaps", overlap(site, survey, index)),
+        check("overlap", "no network, rule or route overlaps", overlap(site, survey, index, known)),
         check("rights", "rights for every step", told(&survey.rights, |rights| lacks(site, tenant, rights, machine))),
         check("quorum", "cluster has quorum", quorum),
         check("lock", "SDN lock: is tried at apply", State::Later),
@@ -348,7 +348,7 @@ fn numbers(site: &Site, survey: &Survey, tenant: &TenantName, index: Option<Tena
 
 /// The subnet of an index, where another network is in it already. A route or a rule for the tenants' aggregate, or for more, is
 /// for all of them; a narrower one was made for somebody.
-fn overlap(site: &Site, survey: &Survey, index: Option<TenantIndex>) -> State {
+fn overlap(site: &Site, survey: &Survey, index: Option<TenantIndex>, known: bool) -> State {
     let Some(index) = index else { return State::Later };
     let (subnet, aggregate) = (site.numbering.subnet(index), site.numbering.overlay);
     let meets = |net: Ipv4Net| net.contains(&subnet) || subnet.contains(&net);
@@ -363,8 +363,10 @@ fn overlap(site: &Site, survey: &Survey, index: Option<TenantIndex>) -> State {
             })
         })
     });
+    // What a rule says of a tenant that is there was said of it.
+    let counts = |placed: &&Placed| !(known && placed.named_only);
     let placed = |all: &Vec<Placed>, is: &dyn Fn(Ipv4Net) -> bool| {
-        all.iter().find(|placed| is(placed.net)).map_or(State::Pass, |placed| {
+        all.iter().filter(counts).find(|placed| is(placed.net)).map_or(State::Pass, |placed| {
             let why = format!("{subnet} of index {} overlaps {}: {}", index.get(), placed.what, placed.net);
             fail(why, "take another index, or remove it if it is left over")
         })

@@ -24,6 +24,8 @@ pub struct Placed {
     pub what: String,
     /// The network.
     pub net: Ipv4Net,
+    /// Whether a rule names it, and nothing has it.
+    pub named_only: bool,
 }
 
 /// Whose the zone of an index' addresses is, that bears no mark of the tenant.
@@ -71,7 +73,11 @@ async fn subnets(world: &World, survey: &Survey, tenant: &TenantName) -> Told<Ve
             Err(error) => return Err(Trouble::from(&error)),
         };
         let placed = both(&read).filter_map(|subnet| {
-            Some(Placed { what: format!("subnet {} of VNet {vnet}", subnet.cidr_text), net: subnet.cidr? })
+            Some(Placed {
+                what: format!("subnet {} of VNet {vnet}", subnet.cidr_text),
+                net: subnet.cidr?,
+                named_only: false,
+            })
         });
         all.extend(placed);
     }
@@ -89,7 +95,11 @@ async fn perimeter(world: &World) -> Option<Told<Vec<Placed>>> {
         for interface in client.interfaces().await.map_err(|e| unknown(&e))? {
             let name = interface.description.or(interface.id).unwrap_or(interface.device);
             all.extend(interface.addresses.iter().filter_map(|net| match net {
-                IpNet::V4(net) => Some(Placed { what: format!("interface {name} of the perimeter"), net: net.trunc() }),
+                IpNet::V4(net) => Some(Placed {
+                    what: format!("interface {name} of the perimeter"),
+                    net: net.trunc(),
+                    named_only: false,
+                }),
                 IpNet::V6(_) => None,
             }));
         }
@@ -101,7 +111,8 @@ async fn perimeter(world: &World) -> Option<Told<Vec<Placed>>> {
         for rule in rules.rules.iter().filter(|rule| rule.enabled) {
             let named = if rule.description.is_empty() { &rule.uuid } else { &rule.description };
             let nets = rule.source.nets.iter().chain(&rule.destination.nets).filter_map(|net| prefix(net));
-            all.extend(nets.map(|net| Placed { what: format!("rule {named:?} of the perimeter"), net }));
+            let what = format!("rule {named:?} of the perimeter");
+            all.extend(nets.map(|net| Placed { what: what.clone(), net, named_only: true }));
         }
         Ok(all)
     };
