@@ -14,6 +14,7 @@ use crate::provision::object::Object;
 use crate::provision::plan::{Look, Plan, Preview, Reach, Step, Subject};
 use crate::provision::plans::{network, onboard};
 use crate::provision::survey::Survey;
+use crate::provision::tenant::OwnIndex;
 use crate::provision::trouble::{Trouble, TroubleKind};
 use crate::site::numbering::TenantIndex;
 
@@ -49,23 +50,26 @@ pub(crate) fn survey() -> Arc<Survey> {
         bridges: Ok(vec!["vmbr0".to_owned()]),
         cluster: sample.pve.cluster.clone().map_err(|gap| Trouble::new(TroubleKind::Unknown, &*gap.why)),
         names: Some(Ok(sample.dns.zones.as_ref().expect("zones").to_vec())),
-        forwards: Some(Ok(Vec::new())),
         routes: Some(Ok(Vec::new())),
         registry: None,
+        containers: Ok(Vec::new()),
+        near: None,
     })
 }
 
 /// The whole of a tenant that is not there.
 pub(crate) fn onboarding() -> Arc<Offer> {
     let tenant = "picow".parse().expect("a name");
-    let steps = onboard::steps(&site(), &tenant, TenantIndex::new(6).expect("an index"), Vec::new());
+    let index = TenantIndex::new(6).expect("an index");
+    let own = OwnIndex { tenant: "picow".to_owned(), index: index.get(), or_next: true, first: None };
+    let steps = onboard::steps(&site(), &tenant, (index, false), (own, Vec::new()));
     let plan = Plan { title: "Onboard picow".to_owned(), steps, ..plan() };
     let looks = plan.steps.iter().map(|step| match &step.object {
         Object::OwnIndex(_) => look(Seen::Present(Fields::new())),
         _ => look(Seen::Absent),
     });
     let preview = Preview { looks: looks.collect(), plan, at: now() }.judged();
-    Arc::new(Offer { preview, course: Course::Begin, left: Vec::new() })
+    Arc::new(Offer { preview, course: Course::Begin, left: Vec::new(), asked: None })
 }
 
 fn look(seen: Seen) -> Result<Look, Trouble> {

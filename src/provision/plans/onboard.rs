@@ -124,7 +124,7 @@ pub fn named(world: &World, workload: &Workload, mut plan: Plan) -> Result<Plan,
 
 /// The steps of it, the numbers following from the index; `first` is what follows the network. The zone of its addresses is
 /// handed over where it is left over of another tenant.
-fn steps(
+pub(crate) fn steps(
     site: &Site,
     tenant: &TenantName,
     (index, left_over): (TenantIndex, bool),

@@ -4,7 +4,7 @@
 use jiff::Timestamp;
 
 use super::{ASKED, FORCED, TOKEN};
-use crate::provision::journal::{ChangeId, Entry, Journal, JournalError, Record};
+use crate::provision::journal::{ChangeId, Entry, Journal, Record};
 
 /// A change that has the lock, or may have it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -74,7 +74,7 @@ pub fn holder_in(journal: &Journal, but: Option<ChangeId>) -> Option<Holder> {
 pub fn running(journal: &Journal) -> Option<Holder> {
     let holder = holder_in(journal, None).filter(|holder| holder.certain)?;
     // Whoever runs a change has it to itself.
-    matches!(journal.take_up(holder.change), Err(JournalError::Running(_))).then_some(holder)
+    journal.is_running(holder.change).is_ok_and(|runs| runs).then_some(holder)
 }
 
 #[cfg(test)]
