@@ -131,7 +131,7 @@ pub fn of_tenant(
         check("index", &format!("index {shown} free on every source"), chosen),
         check("served", SERVED, if known { State::Pass } else { served(site, tenant) }),
         check("numbers", &numbers_label(site, index), numbers(site, survey, tenant, index)),
-        check("overlap", "no network, rule or route overlaps", overlap(site, survey, index, known)),
+        check("overlap", "no network, rule or route overlaps", overlap(site, survey, (tenant, known), index)),
         check("rights", "rights for every step", told(&survey.rights, |rights| lacks(site, tenant, rights, machine))),
         check("quorum", "cluster has quorum", quorum),
         check("lock", "SDN lock: is tried at apply", State::Later),
@@ -288,7 +288,7 @@ fn dns_name(site: &Site, survey: &Survey, tenant: &TenantName) -> State {
 
 /// A zone of the tenant's name that bears nobody's mark: whose it is, its keys tell.
 fn unmarked(site: &Site, survey: &Survey, tenant: &TenantName, zone: &str) -> State {
-    let keys = match survey.near.as_ref().and_then(|near| near.forward.as_ref()) {
+    let keys = match survey.near_of(tenant).and_then(|near| near.forward.as_ref()) {
         Some(Ok(keys)) => keys,
         Some(Err(why)) => return State::Unknown(why.clone()),
         None => return State::Later,
@@ -348,7 +348,7 @@ fn numbers(site: &Site, survey: &Survey, tenant: &TenantName, index: Option<Tena
 
 /// The subnet of an index, where another network is in it already. A route or a rule for the tenants' aggregate, or for more, is
 /// for all of them; a narrower one was made for somebody.
-fn overlap(site: &Site, survey: &Survey, index: Option<TenantIndex>, known: bool) -> State {
+fn overlap(site: &Site, survey: &Survey, (tenant, known): (&TenantName, bool), index: Option<TenantIndex>) -> State {
     let Some(index) = index else { return State::Later };
     let (subnet, aggregate) = (site.numbering.subnet(index), site.numbering.overlay);
     let meets = |net: Ipv4Net| net.contains(&subnet) || subnet.contains(&net);
@@ -371,7 +371,7 @@ fn overlap(site: &Site, survey: &Survey, index: Option<TenantIndex>, known: bool
             fail(why, "take another index, or remove it if it is left over")
         })
     };
-    let near = survey.near.as_ref();
+    let near = survey.near_of(tenant);
     let subnets = near.map_or(State::Later, |near| told(&near.subnets, |all| placed(all, &meets)));
     let perimeter = near.and_then(|near| near.perimeter.as_ref());
     let perimeter = perimeter.map_or(State::Pass, |all| told(all, |all| placed(all, &narrower)));

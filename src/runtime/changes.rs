@@ -133,9 +133,12 @@ impl Changes {
                 let shelf = shelf(&shop.journal);
                 shop.heard.push(Msg::Journal(Arc::new(shelf)));
             })),
-            Order::Survey { id } => drop(tokio::spawn(async move {
+            Order::Survey { id, tenant } => drop(tokio::spawn(async move {
                 let world = shop.connected(false).await;
-                let survey = Survey::read(&world).await;
+                let survey = match tenant {
+                    Some(tenant) => Survey::read_for(&world, &tenant).await,
+                    None => Survey::read(&world).await,
+                };
                 shop.heard.tell(id, Told::Surveyed(Arc::new(survey)));
             })),
             Order::Keys { id, zones } => drop(tokio::spawn(async move { shop.keys(id, zones).await })),

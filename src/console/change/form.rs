@@ -18,6 +18,8 @@ use crate::site::numbering::TenantIndex;
 
 /// Indices that are given out; the last one is kept for drills.
 const ALLOCATABLE: u8 = 62;
+/// How long after the last reading the sources are asked about another name: no oftener while one is typed.
+const RESTS: SignedDuration = SignedDuration::from_secs(2);
 /// Time between two readings of the sources.
 const AGAIN: SignedDuration = SignedDuration::from_secs(10);
 
@@ -41,6 +43,8 @@ pub struct Form {
     pub awaited: Option<u64>,
     /// When the sources were asked last.
     pub asked: Option<Timestamp>,
+    /// The name that was typed then.
+    pub asked_for: String,
 }
 
 /// A check of what was typed.
@@ -165,8 +169,9 @@ fn read(model: &mut Model) -> Vec<Effect> {
     let id = number(model);
     let now = model.now;
     let Some(form) = model.changes.form.as_mut().filter(|form| form.awaited.is_none()) else { return Vec::new() };
-    (form.awaited, form.asked) = (Some(id), Some(now));
-    vec![Effect::Change(Order::Survey { id })]
+    (form.awaited, form.asked, form.asked_for) = (Some(id), Some(now), form.text("name").to_owned());
+    let tenant = form.asked_for.parse().ok();
+    vec![Effect::Change(Order::Survey { id, tenant })]
 }
 
 /// What the sources said.
@@ -182,7 +187,8 @@ pub(super) fn surveyed(model: &mut Model, id: u64, survey: Arc<Survey>) {
 pub fn due(model: &Model) -> Option<Timestamp> {
     let form = model.changes.form.as_ref().filter(|_| matches!(super::page(model), Some(Page::Form)))?;
     let asked = form.asked.filter(|_| form.awaited.is_none())?;
-    asked.checked_add(AGAIN).ok()
+    let named = form.text("name").parse::<TenantName>().is_ok() && form.text("name") != form.asked_for;
+    asked.checked_add(if named { RESTS } else { AGAIN }).ok()
 }
 
 /// Reads the sources again where it is time.

@@ -37,6 +37,7 @@ use crate::provision::plan::Preview;
 use crate::provision::survey::Survey;
 use crate::provision::trouble::Trouble;
 use crate::provision::world::News;
+use crate::site::names::TenantName;
 
 /// How long write mode lasts.
 const WRITE: SignedDuration = SignedDuration::from_mins(30);
@@ -106,6 +107,8 @@ pub enum Order {
     Survey {
         /// See [`Order::Plan`].
         id: u64,
+        /// The tenant, where its name is one by now: more is read for it.
+        tenant: Option<TenantName>,
     },
     /// Read who may write these zones of a tenant.
     Keys {

@@ -13,7 +13,7 @@ use crate::provision::journal::{Entry, Line, Record, Who};
 use crate::provision::object::Object;
 use crate::provision::plan::{Look, Plan, Preview, Reach, Step, Subject};
 use crate::provision::plans::{network, onboard};
-use crate::provision::survey::Survey;
+use crate::provision::survey::{Near, Survey};
 use crate::provision::tenant::OwnIndex;
 use crate::provision::trouble::{Trouble, TroubleKind};
 use crate::site::numbering::TenantIndex;
@@ -53,7 +53,13 @@ pub(crate) fn survey() -> Arc<Survey> {
         routes: Some(Ok(Vec::new())),
         registry: None,
         containers: Ok(Vec::new()),
-        near: None,
+        near: Some(Near {
+            tenant: "picow".parse().expect("a name"),
+            subnets: Ok(Vec::new()),
+            perimeter: Some(Ok(Vec::new())),
+            forward: None,
+            reverse: std::collections::BTreeMap::new(),
+        }),
     })
 }
 

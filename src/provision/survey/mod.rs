@@ -77,6 +77,12 @@ impl Survey {
         survey
     }
 
+    /// What was read for this very tenant.
+    #[must_use]
+    pub fn near_of(&self, tenant: &TenantName) -> Option<&Near> {
+        self.near.as_ref().filter(|near| near.tenant == *tenant)
+    }
+
     /// Reads all of it, side by side.
     pub async fn read(world: &World) -> Self {
         let site = &world.site;

@@ -42,6 +42,8 @@ pub enum Reverse {
 /// What was read for one tenant.
 #[derive(Debug, Clone)]
 pub struct Near {
+    /// The tenant it was read for.
+    pub tenant: TenantName,
     /// Subnets of SDN that are not the tenant's, also those that wait.
     pub subnets: Told<Vec<Placed>>,
     /// Networks of the perimeter's interfaces, and those that its rules name; `None` = the site has no perimeter.
@@ -57,7 +59,7 @@ impl Near {
     pub(super) async fn read(world: &Arc<World>, survey: &Survey, tenant: &TenantName) -> Self {
         let (subnets, perimeter, (forward, reverse)) =
             tokio::join!(subnets(world, survey, tenant), perimeter(world), zones(world, survey, tenant));
-        Self { subnets, perimeter, forward, reverse }
+        Self { tenant: tenant.clone(), subnets, perimeter, forward, reverse }
     }
 }
 

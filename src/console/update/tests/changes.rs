@@ -378,7 +378,16 @@ fn a_form_on_screen_reads_its_sources_again_and_one_reading_at_a_time() {
     update(&mut m, Msg::Change(id, Box::new(Told::Surveyed(survey()))));
     let effects = later(&mut m, 12);
     let asked = orders(&effects);
-    assert!(matches!(asked[..], [Order::Survey { id }] if *id > 1), "{asked:?}");
+    assert!(matches!(asked[..], [Order::Survey { id, .. }] if *id > 1), "{asked:?}");
+    let id = m.changes.count;
+    update(&mut m, Msg::Change(id, Box::new(Told::Surveyed(survey()))));
+    for letter in ["p", "i", "c", "o", "w"] {
+        press(&mut m, letter);
+    }
+    assert!(orders(&later(&mut m, 13)).is_empty(), "not while it is typed");
+    let effects = later(&mut m, 14);
+    let asked = orders(&effects);
+    assert!(matches!(asked[..], [Order::Survey { tenant: Some(name), .. }] if name.as_str() == "picow"), "{asked:?}");
     let id = m.changes.count;
     update(&mut m, Msg::Change(id, Box::new(Told::Surveyed(survey()))));
     press(&mut m, "esc");
