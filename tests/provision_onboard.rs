@@ -194,7 +194,7 @@ async fn wherever_a_run_is_dropped_it_ends_as_undisturbed() {
     assert_eq!(undisturbed.run(preview, None, counting).await, Ended::Done);
     undisturbed.end().await;
     let all = whole.load(Ordering::SeqCst);
-    for at in (1..all).step_by(7) {
+    for at in (1..all).step_by(19) {
         let bench = bench().await;
         let preview = bench.look(bench.made("picow").await.unwrap()).await;
         let (left, cut) = (AtomicUsize::new(at), Arc::new(AtomicBool::new(false)));
