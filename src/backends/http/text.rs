@@ -11,7 +11,15 @@ pub fn clean(text: &str) -> String {
     }
     let unified = text.replace("\r\n", "\n");
     let parts = unified.split(['\n', '\t']).filter(|part| !part.is_empty());
-    text::clean(&parts.collect::<Vec<_>>().join(" ")).trim().to_owned()
+    let mut cleaned = text::clean(&parts.collect::<Vec<_>>().join(" ")).into_owned();
+    // A mark that stood on a blank stands alone without it.
+    loop {
+        let next = text::clean(cleaned.trim()).into_owned();
+        if next == cleaned {
+            return cleaned;
+        }
+        cleaned = next;
+    }
 }
 
 /// A block of safe text: like [`clean`], but line feeds and tabs stay and nothing is trimmed.
@@ -32,6 +40,15 @@ mod tests {
         assert_eq!(clean("  spaced\n"), "spaced");
         assert_eq!(clean("grüße → ok"), "grüße → ok");
         assert_eq!(clean("tail\u{1b}"), "tail␛");
+    }
+
+    #[test]
+    fn what_is_clean_stays_as_it_is() {
+        for text in [" \u{11438}", "\u{11438}", "a \u{301}", "\u{200b} \u{301} ", "  \u{301}\u{200b}x "] {
+            let once = clean(text);
+            assert_eq!(clean(&once), once, "{text:?}");
+        }
+        assert_eq!(clean(" \u{11438}"), "\u{fffd}");
     }
 
     #[test]
