@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::super::entities::{CheckInRow, CheckInState, LastReport, Layer, Mark, Origin, Workload};
-use super::super::readings::BootReading;
+use super::super::readings::{BootReading, PveReading};
 use super::super::source::{Gap, GapKind, Seen, SourceId};
 use super::super::{Class, Presence};
 use super::{Cx, source_gap};
@@ -44,7 +44,7 @@ fn stale(cx: &Cx<'_>) -> Option<Gap> {
 pub(super) fn rows(cx: &Cx<'_>, workloads: &Seen<Vec<Workload>>) -> Seen<Vec<CheckInRow>> {
     let (reading, records) = reading(cx, "the check-ins")?;
     let vms = workloads.as_ref().map(Vec::as_slice).unwrap_or_default();
-    let hidden = cx.pve.is_none_or(|p| p.guests_hidden.is_some() || p.zones_hidden.is_some());
+    let hidden = cx.pve.is_none_or(|p| p.guests_hidden.is_some() || p.zones_hidden.is_some() || nameless(p));
     let fresh = workloads.is_ok() && cx.pve_stale().is_none();
     let names: HashMap<(&str, &str), &Workload> = vms.iter().rev().map(|w| ((&*w.tenant, &*w.name), w)).collect();
     let vmids: HashMap<u32, &Workload> = vms.iter().map(|w| (w.vmid, w)).collect();
@@ -66,6 +66,12 @@ pub(super) fn rows(cx: &Cx<'_>, workloads: &Seen<Vec<Workload>>) -> Seen<Vec<Che
     let order = |r: &CheckInRow| (place.get(&*r.tenant).copied().unwrap_or(usize::MAX), r.vmid.unwrap_or(u32::MAX));
     rows.sort_by(|a, b| (order(a), &a.tenant, &a.workload).cmp(&(order(b), &b.tenant, &b.workload)));
     Ok(rows)
+}
+
+/// Whether Proxmox names a guest by its number alone, as it does while the guest's node is out of reach: then no name is known
+/// to be nobody's.
+fn nameless(pve: &PveReading) -> bool {
+    pve.resources.as_ref().is_ok_and(|all| all.vms.iter().any(|vm| vm.name.is_none()))
 }
 
 /// The machine of a record whose name no machine bears: the same VMID of the same tenant, and the UUID of its token.

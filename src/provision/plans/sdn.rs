@@ -4,13 +4,14 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use crate::backends::proxmox::endpoints;
 use crate::backends::proxmox::model::{Change, Zone};
 use crate::backends::proxmox::{SdnRead, SubnetsOf};
-use crate::provision::fields::Fields;
-use crate::provision::journal::{ChangeId, Entry, Record};
+use crate::provision::fields::{Difference, Fields};
+use crate::provision::journal::{ChangeId, Closing, Entry, Record};
 use crate::provision::object::Object;
 use crate::provision::plan::{Plan, Step, Subject};
-use crate::provision::sdn::{Holder, SdnApply, SdnLock, SdnRollback, SdnUnlock, holder, waiting};
+use crate::provision::sdn::{Holder, SdnApply, SdnLock, SdnRollback, SdnUnlock, holder, waiting, whole};
 use crate::provision::trouble::{Trouble, TroubleKind};
 use crate::provision::world::World;
 
@@ -63,6 +64,7 @@ pub struct NodePreview {
 }
 
 async fn read(world: &World) -> Result<SdnRead, Trouble> {
+    whole(world.proxmox()?, &[("zone", &endpoints::ZONES), ("VNet", &endpoints::VNETS)]).await?;
     let read = world.proxmox()?.sdn(&SubnetsOf::All).await.map_err(|e| Trouble::from(&e))?;
     match read.not_read.first() {
         None => Ok(read),
@@ -89,7 +91,7 @@ pub async fn status(world: &World, entries: &[Entry]) -> Result<Status, Trouble>
         name: name.clone(),
         state: state.clone(),
         options: of(name),
-        by: toucher(entries, name),
+        by: toucher(entries, name, state, &of(name)),
     });
     let holder = holder(entries);
     let lock = match &holder {
@@ -100,17 +102,27 @@ pub async fn status(world: &World, entries: &[Entry]) -> Result<Status, Trouble>
     Ok(Status { waits: waits.collect(), lock, holder })
 }
 
-/// The newest change that began to do something to the object of that name.
-fn toucher(entries: &[Entry], name: &str) -> Option<ChangeId> {
+/// The newest change that began to do just that to the object of that name, and has not come to its end: then all it did would
+/// be applied.
+fn toucher(entries: &[Entry], name: &str, state: &str, options: &Fields) -> Option<ChangeId> {
+    let wrote = |todo: &Difference| match (todo, state) {
+        (Difference::Create(_), "new") | (Difference::Delete(_), "deleted") => true,
+        (Difference::Update(changes), "changed") => {
+            options.keys().all(|option| changes.iter().any(|change| change.field == *option))
+        }
+        _ => false,
+    };
     let touched = |entry: &&Entry| {
-        entry.lines.iter().any(|line| match line.record {
-            Record::Begun { step, .. } => {
-                entry.plan.steps.get(step).is_some_and(|step| step.object.ensure().name() == name)
+        entry.lines.iter().any(|line| match &line.record {
+            Record::Begun { step, todo, .. } => {
+                let step = entry.plan.steps.get(*step);
+                step.is_some_and(|step| step.object.ensure().name() == name) && wrote(todo)
             }
             _ => false,
         })
     };
-    entries.iter().filter(touched).map(|entry| entry.id).max()
+    let open = entries.iter().filter(|entry| entry.closed() != Some(Closing::Done));
+    open.filter(touched).map(|entry| entry.id).max()
 }
 
 /// What an apply would change on each of these nodes, with what the dry run leaves out.

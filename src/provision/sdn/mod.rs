@@ -41,7 +41,7 @@ const APPLY: &str = "sdn-apply";
 ///
 /// # Errors
 /// [`TroubleKind::Unknown`] where it does not: what is not in the list is not known then.
-async fn whole(client: &Client, lists: &[(&'static str, &'static Endpoint)]) -> Result<(), Trouble> {
+pub(super) async fn whole(client: &Client, lists: &[(&'static str, &'static Endpoint)]) -> Result<(), Trouble> {
     client.permissions().await.map_err(|e| Trouble::from(&e))?;
     for (what, endpoint) in lists {
         if client.sees_all(endpoint) != Some(true) {

@@ -193,10 +193,16 @@ impl Survey {
             );
         }
         let prefix = format!("{tenant}-");
+        let zones = self.zones.as_ref().map_err(Clone::clone)?;
+        let own_zone = both(zones).find(|zone| own(&zone.zone)).and_then(|zone| plan.index_of_vrf_vni(zone.vrf_vxlan?));
         for (kind, guest) in self.guests()? {
-            let named = guest.name.as_deref().unwrap_or_default();
-            if !named.starts_with(&prefix) {
-                holds(plan.index_of_vmid(guest.vmid).map(|(index, _)| index), format!("{kind} {} {named}", guest.vmid));
+            let number = guest.vmid.to_string();
+            // Proxmox calls a clone by its number until it is made.
+            let named = guest.name.as_deref().filter(|name| *name != format!("VM {number}")).unwrap_or_default();
+            let index = plan.index_of_vmid(guest.vmid).map(|(index, _)| index);
+            let in_the_making = named.is_empty() && own_zone.is_some() && index == own_zone;
+            if !named.starts_with(&prefix) && !in_the_making {
+                holds(index, format!("{kind} {number} {named}").trim_end().to_owned());
             }
         }
         if let Some(tenants) = &self.registry {
