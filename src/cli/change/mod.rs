@@ -226,7 +226,10 @@ async fn conclude(
 ) -> Result<Code, Failure> {
     if only_shown || !how.write {
         let shown = show::plan(&mut std::io::stdout(), &looked, format);
-        if !only_shown && looked.preview.question() != Question::Nothing {
+        let against = looked.preview.untold().next().map(|(step, why)| (step + 1, why.text.clone()));
+        if let Some((number, why)) = against {
+            open::note(&crate::text::clean(&format!("it cannot be carried out: step {number}: {why}")));
+        } else if !only_shown && looked.preview.question() != Question::Nothing {
             open::note("nothing was changed: --write --yes carries the plan out");
         }
         return verdict(shown, told(&looked.preview));
@@ -285,9 +288,10 @@ fn early(id: Option<ChangeId>, step: usize, steps: &[String], trouble: &Trouble)
     let whole = failure(trouble);
     let number = id.map(|id| id.to_string()).unwrap_or_default();
     let ways = format!("`deevnet-console resume {number}` goes on, `deevnet-console undo {number}` takes it back");
-    let help = whole.help.map_or_else(|| ways.clone(), |help| format!("{help}; {ways}"));
+    let help = whole.help.map_or_else(|| ways.clone(), |help| format!("{}; {ways}", help.trim_end_matches('.')));
     let text = format!("{number} stopped at step {} of {}, {name}: {}", step + 1, steps.len(), whole.text);
-    Failure { code: whole.code, text, help: Some(help) }
+    // Whatever stopped it, something was begun and is not at its end.
+    Failure { code: Code::Found, text, help: Some(help) }
 }
 
 /// Names of the steps that are run.
