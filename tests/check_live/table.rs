@@ -46,6 +46,9 @@ const CHANGE: &str = "it rests on a change that was sent or a task that was wait
 /// The same of what was planned or written down elsewhere.
 const PLANNED: &str = "it rests on a plan or a record of somebody else; a check reads none";
 
+/// Why an id is seen in bundles alone that is about the registry.
+const REGISTRY: &str = "the lab's site names no registry; tests/checkins_lab.rs gives it one";
+
 /// The catalogue.
 pub const TABLE: &[(&str, Way)] = &[
     // Access
@@ -68,6 +71,11 @@ pub const TABLE: &[(&str, Way)] = &[
     ("token-expired", Fault(Access, "token-expired")),
     ("token-unknown", Fault(Access, "token-unknown")),
     ("token-without-rights", Fault(Access, "pve-denied")),
+    ("token-end-not-read", Healthy(Access)),
+    (
+        "change-unfinished",
+        Bundle("it rests on a journal that somebody brings; the console's own is not read by a check"),
+    ),
     // Fabric
     ("apply-partial", Fault(Fabric, "apply-partial")),
     ("list-filtered", Fault(Fabric, "list-filtered")),
@@ -106,6 +114,16 @@ pub const TABLE: &[(&str, Way)] = &[
     ("zone-name-reserved", Bundle(NO_FAULT)),
     ("zone-not-evpn", Bundle(NO_FAULT)),
     ("zone-unexplained", Bundle(NO_FAULT)),
+    ("delete-blocked", Bundle(CHANGE)),
+    ("made-with-defaults", Bundle(CHANGE)),
+    ("sdn-id-invalid", Bundle(CHANGE)),
+    ("subnet-input-invalid", Bundle(CHANGE)),
+    ("subnet-not-applied", Bundle(CHANGE)),
+    ("zone-mtu-nonsense", Bundle(NO_FAULT)),
+    ("registry-differs", Bundle(REGISTRY)),
+    ("registry-egress-missing", Bundle(REGISTRY)),
+    ("registry-only", Bundle(REGISTRY)),
+    ("registry-record-missing", Bundle(REGISTRY)),
     // Workload
     ("agent-option-off", Fault(Workload, "agent-option-off")),
     ("agent-process-lost", Bundle("the console starts no command in a guest")),
@@ -126,6 +144,17 @@ pub const TABLE: &[(&str, Way)] = &[
     ("vmid-other-cluster", Bundle(PLANNED)),
     ("vmid-reused", Bundle(PLANNED)),
     ("vmid-taken", Bundle(CHANGE)),
+    ("checkin-behind", Fault(Workload, "checkin-behind")),
+    ("checkin-expired", Fault(Workload, "checkin-expired")),
+    ("checkin-failed", Fault(Workload, "checkin-failed")),
+    ("checkin-foreign", Fault(Workload, "checkin-foreign")),
+    ("checkin-late", Fault(Workload, "checkin-late")),
+    ("checkin-replay", Fault(Workload, "checkin-replay")),
+    ("checkin-silent", Fault(Workload, "checkin-silent")),
+    ("checkin-stuck", Fault(Workload, "checkin-stuck")),
+    ("checkin-cold-start", Bundle(NO_FAULT)),
+    ("checkin-other-instance", Bundle(NO_FAULT)),
+    ("checkin-without-machine", Bundle(NO_FAULT)),
     // Egress
     ("address-not-announced", Fault(Workload, "address-not-announced")),
     ("conntrack-collision", Bundle("no packets are captured on a node")),
@@ -166,6 +195,7 @@ pub const TABLE: &[(&str, Way)] = &[
     // Isolation
     ("hairpin-leak", Fault(Isolation, "hairpin-leak")),
     ("inter-tenant-leak", Fault(Isolation, "inter-tenant-leak")),
+    ("packet-leak", Fault(Isolation, "inter-tenant-leak")),
     ("tenant-isolated", Healthy(Isolation)),
     ("tenants-share-vrf", Fault(Isolation, "tenants-share-vrf")),
     ("workload-on-foreign-network", Fault(Isolation, "workload-on-foreign-network")),
@@ -220,6 +250,13 @@ pub const TABLE: &[(&str, Way)] = &[
     ("update-refused", Fault(Dns, "update-refused")),
     ("workload-name-missing", Tenant(Contract, "workload-name-missing", "tdemo")),
     ("wrong-workload-resolver", Fault(Dns, "wrong-workload-resolver")),
+    ("name-not-canonical", Bundle(CHANGE)),
+    ("cname-conflict", Bundle(CHANGE)),
+    ("send-whole-set", Bundle(CHANGE)),
+    ("ptr-not-written", Bundle(CHANGE)),
+    ("zone-half-made", Bundle(CHANGE)),
+    ("zone-of-another", Bundle(CHANGE)),
+    ("gateway-record-stale", Bundle(NO_FAULT)),
     ("zone-missing", Fault(Dns, "zone-missing")),
     (
         "zone-not-served",
