@@ -268,3 +268,28 @@ async fn a_way_back_is_taken_back_and_the_change_can_be_taken_back_again() {
     assert!(there().is_empty());
     bench.end().await;
 }
+
+#[tokio::test]
+async fn names_of_a_workload_whose_machine_is_gone_already_go_with_it() {
+    let bench = Bench::start().await;
+    command(&bench, "onboard picow workload=app").await.unwrap();
+    let named = |world: &deevnet_console::lab::state::World| {
+        let sets = world.names.zones.values().flat_map(|zone| zone.rrsets.keys().cloned());
+        sets.filter(|(name, kind)| name.starts_with("app.") || kind == "PTR").collect::<BTreeSet<_>>()
+    };
+    let before = named(&bench.lab.world());
+    let app = ("app.picow.mobile.deevnet.net.".to_owned(), "A".to_owned());
+    assert!(before.contains(&app) && before.iter().any(|(_, kind)| kind == "PTR"), "{before:?}");
+    // Somebody destroys it in Proxmox' own interface.
+    bench
+        .lab
+        .edit(|world| world.guests.retain(|_, guest| guest.config.get("name") != Some(&Value::from("picow-app"))))
+        .unwrap();
+    command(&bench, "workload-delete picow/app").await.unwrap();
+    let after = named(&bench.lab.world());
+    let gone: Vec<_> = before.difference(&after).collect();
+    assert!(gone.contains(&&app) && gone.len() == 2, "{gone:?}");
+    command(&bench, "workload-delete picow/app").await.unwrap();
+    assert_eq!(named(&bench.lab.world()), after);
+    bench.end().await;
+}

@@ -44,6 +44,17 @@ impl DnsRecords {
         zone.rrset(&Name::new(&self.owner), &self.rtype)
     }
 
+    /// What the set holds, as it is served or would be; nothing where it is not there.
+    ///
+    /// # Errors
+    /// When the zone cannot be read.
+    pub async fn contents(&self, world: &World) -> Result<Vec<String>, Trouble> {
+        let zone = self.zone(world).await?;
+        let set = zone.as_ref().and_then(|zone| self.find(zone));
+        let records = set.map(|set| set.records.as_slice()).unwrap_or_default();
+        Ok(records.iter().map(|record| record.content.raw().to_owned()).collect())
+    }
+
     /// The step that takes out of the set what is meant, and leaves the rest; `None` where nothing of it is there.
     ///
     /// # Errors
