@@ -7,7 +7,6 @@ use crate::backends::permit::Permit;
 use crate::backends::powerdns::model::{Comment, Content, Record, RrSet, Zone};
 use crate::backends::powerdns::{Change, Error, Guarded, Name, Replaced};
 use crate::provision::fields::{Difference, Fields, Seen, Wanted, fields};
-use crate::provision::journal::Notes;
 use crate::provision::object::{Danger, Doing, Ensure, Looking, Object, Place};
 use crate::provision::plan::Step;
 use crate::provision::trouble::{Trouble, TroubleKind};
@@ -213,11 +212,6 @@ impl Ensure for DnsRecords {
 
     fn name(&self) -> String {
         format!("{} {}", self.owner, self.rtype)
-    }
-
-    /// A set that says what was asked for says it whoever wrote it.
-    fn proof(&self, wanted: &Fields, _notes: &Notes) -> Option<Fields> {
-        Some(wanted.clone())
     }
 
     fn without(&self, wanted: Wanted, lost: &[Object]) -> Option<Wanted> {
