@@ -21,7 +21,10 @@ use std::sync::{Arc, Mutex};
 
 use bench::Bench;
 use deevnet_console::lab::gate::{Arrival, Gate, Way};
+use deevnet_console::provision::approve::{ApprovedPlan, Consent};
+use deevnet_console::provision::conduct::{self, Course, Ears};
 use deevnet_console::provision::engine::Ended;
+use deevnet_console::provision::journal::Who;
 use deevnet_console::provision::plans::table::{Desk, maker};
 use schema::{contract, parameter_faults, placeholders};
 use serde_json::Value;
@@ -79,7 +82,19 @@ async fn command(bench: &Bench, asked: &str) -> Result<(), String> {
     // It only reads.
     plan.steps.retain(|step| !step.object.ensure().name().starts_with("check all"));
     let preview = plan.preview(&world, Default::default()).await;
-    match bench.run(&world, preview, None).await {
+    let ended = match draft.course {
+        course @ Course::TakeBack(_) => {
+            let consent = Consent::Flags { write: true, yes: true, confirm: Some(preview.plan.subject.name.clone()) };
+            let approved = ApprovedPlan::of(preview, &world.site, &consent, (world.clock)()).unwrap();
+            let (_keep, stop) = tokio::sync::watch::channel(false);
+            let ears = Ears { listener: Arc::new(|_| ()), stop };
+            let who = Who { user: "operator".to_owned(), host: "console".to_owned(), pid: 1 };
+            let ended = conduct::run(&world, &bench.journal(), (course, approved), &who, &ears, |_| ()).await;
+            ended.map_err(|e| e.to_string())
+        }
+        _ => bench.run(&world, preview, None).await,
+    };
+    match ended {
         Ok(Ended::Done) => Ok(()),
         other => Err(format!("{asked}: {other:?}")),
     }
