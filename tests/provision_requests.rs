@@ -21,7 +21,10 @@ use std::sync::{Arc, Mutex};
 
 use bench::Bench;
 use deevnet_console::lab::gate::{Arrival, Gate, Way};
+use deevnet_console::provision::approve::{ApprovedPlan, Consent};
+use deevnet_console::provision::conduct::{self, Course, Ears};
 use deevnet_console::provision::engine::Ended;
+use deevnet_console::provision::journal::Who;
 use deevnet_console::provision::plans::table::{Desk, maker};
 use schema::{contract, parameter_faults, placeholders};
 use serde_json::Value;
@@ -79,7 +82,19 @@ async fn command(bench: &Bench, asked: &str) -> Result<(), String> {
     // It only reads.
     plan.steps.retain(|step| !step.object.ensure().name().starts_with("check all"));
     let preview = plan.preview(&world, Default::default()).await;
-    match bench.run(&world, preview, None).await {
+    let ended = match draft.course {
+        course @ Course::TakeBack(_) => {
+            let consent = Consent::Flags { write: true, yes: true, confirm: Some(preview.plan.subject.name.clone()) };
+            let approved = ApprovedPlan::of(preview, &world.site, &consent, (world.clock)()).unwrap();
+            let (_keep, stop) = tokio::sync::watch::channel(false);
+            let ears = Ears { listener: Arc::new(|_| ()), stop };
+            let who = Who { user: "operator".to_owned(), host: "console".to_owned(), pid: 1 };
+            let ended = conduct::run(&world, &bench.journal(), (course, approved), &who, &ears, |_| ()).await;
+            ended.map_err(|e| e.to_string())
+        }
+        _ => bench.run(&world, preview, None).await,
+    };
+    match ended {
         Ok(Ended::Done) => Ok(()),
         other => Err(format!("{asked}: {other:?}")),
     }
@@ -266,5 +281,30 @@ async fn a_way_back_is_taken_back_and_the_change_can_be_taken_back_again() {
     assert_eq!(there().len(), 1);
     command(&bench, "undo C-0002").await.unwrap();
     assert!(there().is_empty());
+    bench.end().await;
+}
+
+#[tokio::test]
+async fn names_of_a_workload_whose_machine_is_gone_already_go_with_it() {
+    let bench = Bench::start().await;
+    command(&bench, "onboard picow workload=app").await.unwrap();
+    let named = |world: &deevnet_console::lab::state::World| {
+        let sets = world.names.zones.values().flat_map(|zone| zone.rrsets.keys().cloned());
+        sets.filter(|(name, kind)| name.starts_with("app.") || kind == "PTR").collect::<BTreeSet<_>>()
+    };
+    let before = named(&bench.lab.world());
+    let app = ("app.picow.mobile.deevnet.net.".to_owned(), "A".to_owned());
+    assert!(before.contains(&app) && before.iter().any(|(_, kind)| kind == "PTR"), "{before:?}");
+    // Somebody destroys it in Proxmox' own interface.
+    bench
+        .lab
+        .edit(|world| world.guests.retain(|_, guest| guest.config.get("name") != Some(&Value::from("picow-app"))))
+        .unwrap();
+    command(&bench, "workload-delete picow/app").await.unwrap();
+    let after = named(&bench.lab.world());
+    let gone: Vec<_> = before.difference(&after).collect();
+    assert!(gone.contains(&&app) && gone.len() == 2, "{gone:?}");
+    command(&bench, "workload-delete picow/app").await.unwrap();
+    assert_eq!(named(&bench.lab.world()), after);
     bench.end().await;
 }

@@ -6,7 +6,7 @@ use tokio::sync::watch;
 
 use super::approve::ApprovedPlan;
 use super::engine::{Ended, Engine, release};
-use super::journal::{ChangeId, Closing, Entry, Journal, JournalError, Record, Who};
+use super::journal::{Change, ChangeId, Closing, Entry, Journal, JournalError, Record, Who};
 use super::trouble::Trouble;
 use super::world::{Context, Listener, World};
 
@@ -79,7 +79,8 @@ pub async fn begin(
 /// Runs a change on that did not come to its end, with a plan that was looked at anew.
 ///
 /// # Errors
-/// When somebody runs it now, it is over, or the journal cannot be read or written.
+/// When somebody runs it now, or the change that it takes back; when it is over; when an open change takes it back; when the
+/// journal cannot be read or written.
 pub async fn resume(
     world: &Arc<World>,
     journal: &Journal,
@@ -89,15 +90,30 @@ pub async fn resume(
     ears: &Ears,
 ) -> Result<Ended, JournalError> {
     let (entry, change) = journal.take_up(id)?;
-    let last = entry.plan.steps.len().saturating_sub(1);
+    if let Some(back) = journal.open_way_back(id)? {
+        return Err(JournalError::TakenBack(id, back));
+    }
+    // Kept until the end: nobody goes on with what is taken back.
+    let former = entry.takes_back().map(|former| open(journal, former)).transpose()?.flatten();
     let ended = Engine::new(approved, change, world, &ears.listener, &ears.stop).run(who).await;
-    let Some(former) = entry.takes_back().filter(|_| ended == Ended::Done) else { return Ok(ended) };
-    let closed = match journal.take_up(former) {
-        Ok((_, former)) => former.log.close((world.clock)(), Closing::Undone),
-        Err(JournalError::Over(_)) => Ok(()),
-        Err(e) => return Err(e),
-    };
-    Ok(closed.map_or_else(|trouble| Ended::Early { step: last, trouble }, |()| ended))
+    Ok(undone(world, ended, former))
+}
+
+/// A change, kept from all others; `None` where it is over.
+fn open(journal: &Journal, id: ChangeId) -> Result<Option<(Entry, Change)>, JournalError> {
+    match journal.take_up(id) {
+        Ok(open) => Ok(Some(open)),
+        Err(JournalError::Over(_)) => Ok(None),
+        Err(e) => Err(e),
+    }
+}
+
+/// Ends the change that was taken back, where its way back came to its end.
+fn undone(world: &World, ended: Ended, former: Option<(Entry, Change)>) -> Ended {
+    let Some((entry, change)) = former.filter(|_| ended == Ended::Done) else { return ended };
+    let last = entry.plan.steps.len().saturating_sub(1);
+    let closed = change.log.close((world.clock)(), Closing::Undone);
+    closed.map_or_else(|trouble| Ended::Early { step: last, trouble }, |()| ended)
 }
 
 /// Runs the way back of a change as a change of its own.
@@ -110,39 +126,23 @@ async fn take_back(
     opened: impl FnOnce(ChangeId),
 ) -> Result<Ended, JournalError> {
     // Kept until the end: nobody takes the change up while it is taken back.
-    let former = match journal.take_up(id) {
-        Ok(former) => Some(former),
-        Err(JournalError::Over(_)) => None,
-        Err(e) => return Err(e),
-    };
+    let former = open(journal, id)?;
     if let Some((entry, change)) = &former
         && let Err(trouble) = given_back(world, (entry, change), &approved, who, ears).await
     {
         return Ok(Ended::Early { step: 0, trouble });
     }
-    let own = journal.begin(who, approved.plan(), (world.clock)())?;
+    let own = journal.begin_back(who, approved.plan(), id, (world.clock)())?;
     opened(own.id);
-    if former.is_some() {
-        // Whoever takes this up has to know what ends with it.
-        let takes_back = Record::TakesBack { change: id.to_string() };
-        if let Err(trouble) = own.log.write((world.clock)(), takes_back) {
-            return Ok(Ended::Early { step: 0, trouble });
-        }
-    }
     let ended = Engine::new(approved, own, world, &ears.listener, &ears.stop).run(who).await;
-    match (&ended, former) {
-        (Ended::Done, Some((entry, change))) => {
-            let closed = change.log.close((world.clock)(), Closing::Undone);
-            let last = entry.plan.steps.len().saturating_sub(1);
-            Ok(closed.map_or_else(|trouble| Ended::Early { step: last, trouble }, |()| ended))
-        }
-        _ => Ok(ended),
-    }
+    Ok(undone(world, ended, former))
 }
 
+/// Gives back what a change holds that is about to be taken back. Where somebody else took it, they may be at work: the way
+/// back is looked at anew then.
 async fn given_back(
     world: &Arc<World>,
-    (entry, change): (&Entry, &super::journal::Change),
+    (entry, change): (&Entry, &Change),
     approved: &ApprovedPlan,
     who: &Who,
     ears: &Ears,
@@ -184,6 +184,7 @@ mod tests {
     use crate::provision::object::Danger;
     use crate::provision::plan::{Plan, Step};
     use crate::provision::testing::{Fault, plan, role, thing, unstopped, world};
+    use crate::provision::trouble::TroubleKind;
     use crate::provision::undo::way_back;
 
     struct Bench {
@@ -199,6 +200,10 @@ mod tests {
         }
 
         async fn run(&self, course: Course, plan: Plan) -> Ended {
+            self.tried(course, plan).await.expect("a journal")
+        }
+
+        async fn tried(&self, course: Course, plan: Plan) -> Result<Ended, JournalError> {
             let notes = match course {
                 Course::Begin | Course::TakeBack(_) => Default::default(),
                 Course::Resume(id) | Course::LayDown(id) => self.entry(id).notes(),
@@ -210,7 +215,7 @@ mod tests {
             let (_keep, stop) = unstopped();
             let ears = Ears { listener: Arc::new(|_| ()), stop };
             let who = Who { user: "operator".to_owned(), host: "console".to_owned(), pid: 1 };
-            run(&self.world, &self.journal, (course, approved), &who, &ears, |_| ()).await.expect("a journal")
+            run(&self.world, &self.journal, (course, approved), &who, &ears, |_| ()).await
         }
 
         fn entry(&self, id: ChangeId) -> Entry {
@@ -257,6 +262,63 @@ mod tests {
         assert_eq!(bench.run(Course::Resume(own), bench.entry(own).plan).await, Ended::Done);
         assert!(bench.world.bench.there().is_empty());
         assert_eq!(bench.entry(id).closed(), Some(Closing::Undone));
+    }
+
+    #[tokio::test]
+    async fn a_change_and_its_way_back_are_never_run_at_once() {
+        let bench = Bench::new();
+        let id = bench.cut().await;
+        bench.world.bench.fail("zone", &[Fault::Refused]);
+        let ended = bench.run(Course::TakeBack(id), way_back(&bench.entry(id)).plan).await;
+        assert!(matches!(ended, Ended::Early { .. }), "{ended:?}");
+        let own = *bench.journal.ids().expect("ids").last().expect("a change");
+        let done = bench.world.bench.done();
+        let refused = bench.tried(Course::Resume(id), bench.entry(id).plan).await;
+        assert!(matches!(refused, Err(JournalError::TakenBack(of, by)) if (of, by) == (id, own)), "{refused:?}");
+        let other = bench.journal.take_up(id).expect("nobody has it");
+        let refused = bench.tried(Course::Resume(own), bench.entry(own).plan).await;
+        assert!(matches!(refused, Err(JournalError::Running(of)) if of == id), "{refused:?}");
+        assert_eq!(bench.world.bench.done(), done, "nothing was done");
+        drop(other);
+        assert_eq!(bench.run(Course::Resume(own), bench.entry(own).plan).await, Ended::Done);
+    }
+
+    #[tokio::test]
+    async fn a_way_back_that_is_left_lets_its_change_go_on() {
+        let bench = Bench::new();
+        let id = bench.cut().await;
+        bench.world.bench.fail("zone", &[Fault::Refused]);
+        bench.run(Course::TakeBack(id), way_back(&bench.entry(id)).plan).await;
+        let own = *bench.journal.ids().expect("ids").last().expect("a change");
+        let (_, change) = bench.journal.take_up(own).expect("nobody has it");
+        change.log.close((bench.world.clock)(), Closing::LeftAsItIs).expect("written");
+        assert_eq!(bench.run(Course::Resume(id), bench.entry(id).plan).await, Ended::Done);
+    }
+
+    #[tokio::test]
+    async fn a_lock_that_somebody_else_has_by_now_stops_a_way_back() {
+        let bench = Bench::new();
+        bench.world.bench.fail("free lock", &[Fault::NotReached; 3]);
+        let id = bench.cut().await;
+        bench.world.bench.fail("free lock", &[Fault::Refused]);
+        let done = bench.world.bench.done();
+        let ended = bench.run(Course::TakeBack(id), way_back(&bench.entry(id)).plan).await;
+        assert!(matches!(&ended, Ended::Early { trouble, .. } if trouble.kind == TroubleKind::Moved), "{ended:?}");
+        assert_eq!(bench.world.bench.done(), done, "nothing was taken back");
+        assert_eq!(bench.journal.ids().expect("ids"), [id], "it was not begun");
+        assert_eq!(bench.entry(id).closed(), None);
+    }
+
+    #[tokio::test]
+    async fn which_change_is_taken_back_is_in_the_first_line_of_its_way_back() {
+        let bench = Bench::new();
+        let id = bench.cut().await;
+        assert_eq!(bench.run(Course::TakeBack(id), way_back(&bench.entry(id)).plan).await, Ended::Done);
+        let own = *bench.journal.ids().expect("ids").last().expect("a change");
+        let path = bench.journal.path(own);
+        let text = std::fs::read_to_string(&path).expect("a file");
+        std::fs::write(&path, text.lines().next().expect("a line").to_owned() + "\n").expect("written");
+        assert_eq!(bench.entry(own).takes_back(), Some(id));
     }
 
     #[tokio::test]

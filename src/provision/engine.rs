@@ -120,7 +120,7 @@ impl Engine {
 
     /// Puts the plan that a step makes anew in the place of this one; false where there is none.
     async fn instead(&mut self, step: &Step, why: &Trouble, who: &Who) -> Result<bool, Trouble> {
-        if why.kind != TroubleKind::Refused || !self.change.plan.is_untouched(&self.context.notes) {
+        if why.kind != TroubleKind::Refused || !self.is_untouched() {
             return Ok(false);
         }
         let Some(making) = step.object.ensure().instead(&self.context) else { return Ok(false) };
@@ -137,8 +137,12 @@ impl Engine {
 
     /// Whether the plan that was approved may take the place of the change's own.
     fn takes_the_place(&self) -> bool {
-        let own = &self.change.plan;
-        own.is_untouched(&self.context.notes) && self.approved.plan().takes_the_place_of(own)
+        self.is_untouched() && self.approved.plan().takes_the_place_of(&self.change.plan)
+    }
+
+    /// Whether no run of the change, this one included, began anything of it.
+    fn is_untouched(&self) -> bool {
+        !self.changed && self.change.plan.is_untouched(&self.context.notes)
     }
 
     /// Writes down that the approved plan is what the change does from now on.
@@ -367,7 +371,11 @@ impl Engine {
 
     /// Gives back what a run must not keep, whatever came of it. What cannot be given back is told and stays in the journal.
     async fn give_back(&self, steps: &[Step]) -> Result<(), Trouble> {
-        release(&self.context, &self.permit, &self.change, steps).await
+        match release(&self.context, &self.permit, &self.change, steps).await {
+            // What somebody else took is not held any more.
+            Err(trouble) if trouble.kind == TroubleKind::Moved => Ok(()),
+            given => given,
+        }
     }
 }
 
@@ -375,26 +383,27 @@ impl Engine {
 /// this: it is what a stop waits for.
 ///
 /// # Errors
-/// The first that could not be given back; it is told and written down, and stays with the change.
+/// The first that could not be given back; it is told and written down. What somebody else took
+/// ([`TroubleKind::Moved`]) does not stay with the change.
 pub(super) async fn release(
     context: &Context,
     permit: &Permit,
     change: &Change,
     steps: &[Step],
 ) -> Result<(), Trouble> {
-    let mut kept = Ok(());
+    let mut all: Result<(), Trouble> = Ok(());
     for step in steps {
         let object = step.object.ensure();
         let Some(given) = released(context, permit, object).await else { continue };
         let record = Record::GaveBack { what: object.name(), trouble: given.as_ref().err().cloned() };
         change.log.write(context.now(), record).ok();
         (context.listener)(News::GaveBack(object.name(), given.clone()));
-        // What somebody else took is not held any more.
-        if given.as_ref().err().is_none_or(|why| why.kind != TroubleKind::Moved) {
-            kept = kept.and(given);
-        }
+        all = match (all, given) {
+            (Err(first), Err(why)) if first.kind == TroubleKind::Moved => Err(why),
+            (all, given) => all.and(given),
+        };
     }
-    kept
+    all
 }
 
 async fn released(context: &Context, permit: &Permit, object: &dyn Ensure) -> Option<Result<(), Trouble>> {

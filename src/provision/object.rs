@@ -174,6 +174,7 @@ pub trait Ensure: Send + Sync {
     fn proof(&self, _wanted: &Fields, _notes: &Notes) -> Option<Fields> {
         None
     }
+
     /// What is still to be wanted of it by a way back on which these objects do not come back; `None` = nothing.
     fn without(&self, wanted: Wanted, _lost: &[Object]) -> Option<Wanted> {
         Some(wanted)

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::fields::{Difference, Fields, PASSING, Seen, Wanted};
 use super::journal::{Notes, begun};
-use super::object::{Danger, Object, Place, Undo};
+use super::object::{Danger, Ensure, Object, Place, Undo};
 use super::trouble::{Trouble, TroubleKind};
 use super::world::{Context, World};
 
@@ -81,7 +81,7 @@ impl Step {
                 .with_help("the change asked for it and never saw it made: decide by hand whose it is"));
         }
         let left = self.left_as.as_ref().filter(|_| !begun && !todo.is_nothing());
-        match left.and_then(|left| overwritten(left, seen, &todo)) {
+        match left.and_then(|left| overwritten(object, left, (seen, &todo))) {
             None => Ok(todo),
             Some(what) => {
                 let text = format!("{} is not as the change left it: {what}", object.name());
@@ -99,14 +99,18 @@ fn unproved(proof: &Fields, seen: &Seen) -> Option<String> {
 }
 
 /// What of others would be lost, in words.
-fn overwritten(left: &Seen, seen: &Seen, todo: &Difference) -> Option<String> {
+fn overwritten(object: &dyn Ensure, left: &Seen, (seen, todo): (&Seen, &Difference)) -> Option<String> {
     match (left, seen, todo) {
-        (Seen::Present(left), Seen::Present(seen), Difference::Update(changes)) => {
-            let touched = |fields: &Fields| {
+        (Seen::Present(left), Seen::Present(there), Difference::Update(changes)) => {
+            let touched = |fields: &Fields| -> Fields {
                 let touched = fields.iter().filter(|(name, _)| changes.iter().any(|change| change.field == **name));
-                Seen::Present(touched.map(|(name, value)| (name.clone(), value.clone())).collect())
+                touched.map(|(name, value)| (name.clone(), value.clone())).collect()
             };
-            moved(&touched(left), &touched(seen))
+            let (left, there) = (touched(left), touched(there));
+            // It may say the same in other words.
+            let same =
+                left.len() == changes.len() && object.difference(seen, &Wanted::Present(left.clone())).is_nothing();
+            if same { None } else { moved(&Seen::Present(left), &Seen::Present(there)) }
         }
         _ => moved(left, seen),
     }
@@ -317,6 +321,7 @@ impl Preview {
                 let name = step.object.ensure().name();
                 match (then, now) {
                     (Ok(then), Ok(now)) => moved(&then.seen, &now.seen).map(|what| format!("{name}: {what}")),
+                    (Err(_), Ok(_)) if !step.follows => Some(format!("{name} could not be told then, and can now")),
                     (Ok(_), Err(why)) if !step.follows => Some(format!("{name} cannot be told any more: {why}")),
                     _ => None,
                 }
@@ -382,13 +387,23 @@ impl Preview {
         self.plan.steps.iter().enumerate().map(of).max().unwrap_or(Danger::Look)
     }
 
+    /// What others staged in the fabric that its apply takes along. Whoever staged it may be about to apply it.
+    #[must_use]
+    pub fn staged_by_others(&self) -> Vec<String> {
+        self.riders_of(|object| object.place() == Place::Pve && object.undo(&Difference::Nothing) == Undo::Again)
+    }
+
     /// What of others goes along.
     #[must_use]
     pub fn riders(&self) -> Vec<String> {
+        self.riders_of(|_| true)
+    }
+
+    fn riders_of(&self, of: impl Fn(&dyn Ensure) -> bool) -> Vec<String> {
         let own = &self.plan.steps;
         let seen = self.plan.steps.iter().zip(&self.looks).enumerate();
         let mut all: Vec<String> = seen
-            .filter(|(number, _)| self.does(*number))
+            .filter(|(number, (step, _))| self.does(*number) && of(step.object.ensure()))
             .filter_map(|(_, (step, look))| {
                 let (object, look) = (step.object.ensure(), look.as_ref().ok()?);
                 // An apply takes along what waits, whether or not it has something of its own to do.

@@ -152,6 +152,12 @@ mod tests {
         assert!(other.len() == 1 && other[0].contains("tag was to be 1 and is to be 2"), "{other:?}");
         let more = saved.differs(&looked(vec![step("zone", "1"), step("subnet", "1")]).await).join("; ");
         assert!(more.contains("no step any more") && more.contains("a new step"), "{more}");
+        let world = world();
+        world.bench.untold("zone", true);
+        let untold = kept(&plan(vec![step("zone", "1")]).preview(&world, Default::default()).await);
+        world.bench.untold("zone", false);
+        let told = untold.differs(&plan(vec![step("zone", "1")]).preview(&world, Default::default()).await);
+        assert_eq!(told, ["thing zone could not be told then, and can now"]);
         let order = saved.differs(&looked(vec![step("vnet", "1"), step("zone", "1")]).await);
         assert!(order[0].starts_with("another order"), "{order:?}");
     }

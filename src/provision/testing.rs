@@ -240,6 +240,10 @@ impl Ensure for Thing {
         context.notes.get("lock").filter(|_| self.role == "lock")?;
         Some(Box::pin(async move {
             let fault = context.world.bench.with(|s| s.faults.get_mut(&format!("free {}", self.id)).and_then(Vec::pop));
+            if fault == Some(Fault::Refused) {
+                context.notes.set("lock", "", context.now())?;
+                return Err(Trouble::new(TroubleKind::Moved, "somebody else has it now"));
+            }
             if fault.is_some() {
                 return Err(Trouble::new(TroubleKind::NotReached, "not reached"));
             }

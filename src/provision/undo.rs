@@ -1,6 +1,6 @@
 //! The way back: a plan made of what a change did.
 
-use super::fields::{Difference, Fields, Wanted, inverse};
+use super::fields::{Difference, Fields, Seen, Wanted, inverse};
 use super::journal::{Entry, StepState};
 use super::object::{Object, Place, Undo};
 use super::plan::{Plan, Step};
@@ -17,6 +17,8 @@ pub struct WayBack {
 
 /// Why something stays that may be of the change.
 const PERHAPS: &str = "perhaps this change's: it asked for it, got no answer and never saw it made; look whose it is";
+/// Why something stays that is the change's own.
+const BELOW: &str = "something stands on it that is perhaps another's";
 /// Why something does not come back.
 const WITHOUT: &str = "what it stands on does not come back";
 
@@ -32,11 +34,13 @@ struct Back {
     left: Vec<(String, &'static str)>,
     /// Objects that do not come back.
     lost: Vec<Object>,
+    /// What may be another's and stays, with all that it stands on.
+    doubtful: Vec<Step>,
 }
 
 impl Back {
     fn of(entry: &Entry) -> Self {
-        let (mut back, states, notes) = (Self::default(), entry.steps(), entry.notes());
+        let (mut back, states) = (Self::default(), entry.steps());
         for (step, state) in entry.plan.steps.iter().zip(&states).rev() {
             let object = step.object.ensure();
             let (place, done) = (object.place(), all_of(state));
@@ -46,30 +50,41 @@ impl Back {
                 Undo::Nothing => {}
                 Undo::None(why) if !done.is_nothing() => back.stays(&step.object, &done, why),
                 Undo::None(_) => {}
-                Undo::Inverse => {
-                    let Some(wanted) = state.before.as_ref().and_then(|before| inverse(before, &done)) else {
-                        continue;
-                    };
-                    let Some(wanted) = object.without(wanted, &back.lost) else {
-                        back.stays(&step.object, &done, WITHOUT);
-                        continue;
-                    };
-                    let made = matches!(done, Difference::Create(_)) && !state.own;
-                    let proof = made.then(|| object.proof(&asked(&step.wanted), &notes));
-                    if proof == Some(None) {
-                        back.left.push((object.name(), PERHAPS));
-                        continue;
-                    }
-                    // A later step of the change may have gone on with the same object.
-                    let mut same = entry.plan.steps.iter().zip(&states).rev().filter(|(s, _)| s.object == step.object);
-                    let left_as = same.find_map(|(_, state)| state.after.clone());
-                    let object = step.object.clone();
-                    let proof = proof.flatten();
-                    back.steps.push((place, Step { object, wanted, follows: false, left_as, proof }));
-                }
+                Undo::Inverse => back.inverse((entry, &states), (step, state), &done),
             }
         }
         back
+    }
+
+    /// Takes back what was done in one step.
+    fn inverse(
+        &mut self,
+        (entry, states): (&Entry, &[StepState]),
+        (step, state): (&Step, &StepState),
+        done: &Difference,
+    ) {
+        let object = step.object.ensure();
+        let Some(wanted) = state.before.as_ref().and_then(|before| inverse(before, done)) else { return };
+        let Some(wanted) = object.without(wanted, &self.lost) else {
+            return self.stays(&step.object, done, WITHOUT);
+        };
+        let unseen = matches!(done, Difference::Create(_)) && !state.own;
+        let proof = unseen.then(|| proof((entry, states), step));
+        let why = match &proof {
+            Some(None) => Some(PERHAPS),
+            _ if wanted == Wanted::Absent && self.doubtful.iter().any(|other| stands_on(other, step)) => Some(BELOW),
+            _ => None,
+        };
+        if let Some(why) = why {
+            self.left.push((object.name(), why));
+            self.doubtful.push(step.clone());
+            return;
+        }
+        // A later step of the change may have gone on with the same object.
+        let mut same = entry.plan.steps.iter().zip(states).rev().filter(|(s, _)| s.object == step.object);
+        let left_as = left_unseen(step, state, done).or_else(|| same.find_map(|(_, state)| state.after.clone()));
+        let (object, proof) = (step.object.clone(), proof.flatten());
+        self.steps.push((step.object.ensure().place(), Step { object, wanted, follows: false, left_as, proof }));
     }
 
     fn stays(&mut self, object: &Object, done: &Difference, why: &'static str) {
@@ -78,6 +93,47 @@ impl Back {
             self.lost.push(object.clone());
         }
     }
+}
+
+/// What proves that a thing is the change's own that it asked for and never saw made; `None` = nothing does.
+fn proof((entry, states): (&Entry, &[StepState]), step: &Step) -> Option<Fields> {
+    let wanted = asked(&step.wanted);
+    if let Object::DnsRecords(records) = &step.object {
+        // It goes with its zone, whoever wrote it, where the change made that.
+        let made = |(other, state): (&Step, &StepState)| {
+            matches!(&other.object, Object::DnsZone(zone) if zone.zone == records.zone)
+                && matches!(state.todo.first(), Some(Difference::Create(_)))
+        };
+        return entry.plan.steps.iter().zip(states).any(made).then_some(wanted);
+    }
+    step.object.ensure().proof(&wanted, &entry.notes())
+}
+
+/// Whether what one step made is in the way of taking back the other: Proxmox removes nothing that holds something.
+fn stands_on(other: &Step, step: &Step) -> bool {
+    match (&other.object, &step.object) {
+        (Object::SdnSubnet(subnet), Object::SdnVnet(vnet)) => subnet.vnet == vnet.vnet,
+        (Object::SdnSubnet(subnet), Object::SdnZone(zone)) => subnet.zone == zone.zone,
+        (Object::SdnVnet(_), Object::SdnZone(zone)) => asked(&other.wanted).get("zone") == Some(&zone.zone),
+        _ => false,
+    }
+}
+
+/// What an update that nobody saw done would have left: what is neither that nor as it was before, somebody else changed since.
+fn left_unseen(step: &Step, state: &StepState, done: &Difference) -> Option<Seen> {
+    // The keys of a zone are on the way as they neither were nor are to be.
+    if state.after.is_some() || matches!(step.object, Object::DnsZone(_)) {
+        return None;
+    }
+    let (Some(Seen::Present(before)), Difference::Update(changes)) = (&state.before, done) else { return None };
+    let mut left = before.clone();
+    for change in changes {
+        match &change.will_be {
+            Some(value) => left.insert(change.field.clone(), value.clone()),
+            None => left.remove(&change.field),
+        };
+    }
+    Some(Seen::Present(left))
 }
 
 fn asked(wanted: &Wanted) -> Fields {

@@ -154,10 +154,12 @@ fn words(entry: &Entry, record: &Record) -> String {
         format!("step {}, {object}", step + 1)
     };
     match record {
+        Record::Opened { who, takes_back: Some(change), .. } => {
+            format!("opened by {} on {}, takes back {}", who.user, who.host, crate::text::clean(change))
+        }
         Record::Opened { who, .. } => format!("opened by {} on {}", who.user, who.host),
         Record::Run { who, riders, .. } if riders.is_empty() => format!("run by {} on {}", who.user, who.host),
         Record::Run { who, riders, .. } => format!("run by {}, taking along {}", who.user, riders.join(", ")),
-        Record::TakesBack { change } => format!("takes back {}", crate::text::clean(change)),
         Record::Replanned { plan } => format!("planned anew: {}", plan.title),
         Record::Begun { step, .. } => format!("{}: begun", name(step)),
         Record::Note { key, value } if value.is_empty() => format!("note {key}: not any more"),

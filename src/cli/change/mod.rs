@@ -86,7 +86,7 @@ fn failure(trouble: &Trouble) -> Failure {
 
 fn unwritten(error: &JournalError) -> Failure {
     let code = match error {
-        JournalError::Running(_) | JournalError::Over(_) => Code::Refused,
+        JournalError::Running(_) | JournalError::Over(_) | JournalError::TakenBack(..) => Code::Refused,
         _ => Code::Usage,
     };
     Failure { code, text: error.to_string(), help: Some(error.help().to_owned()) }
@@ -200,7 +200,7 @@ async fn made(office: &Office, change: &Change) -> Result<(Looked, words::Asked)
         let draft = office.draft(&asked.made_from()).await?;
         let looked = office.look(draft).await;
         // What a change that runs now staged does not go along: it is applied in a moment.
-        let own = looked.course != Course::Begin || looked.preview.riders().is_empty();
+        let own = looked.course != Course::Begin || looked.preview.staged_by_others().is_empty();
         if own || !turn.wait(&office.desk).await {
             return Ok((looked, asked));
         }

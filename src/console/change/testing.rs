@@ -133,7 +133,7 @@ pub(crate) fn trouble() -> Trouble {
 pub(crate) fn unfinished() -> Entry {
     let who = Who { user: "amy".to_owned(), host: "console".to_owned(), pid: 4711 };
     let plan = plan();
-    let opened = Record::Opened { who: who.clone(), plan: plan.clone() };
+    let opened = Record::Opened { who: who.clone(), plan: plan.clone(), takes_back: None };
     let todo = |step: usize| preview(Fields::new()).looks[step].as_ref().expect("told").todo.clone();
     let begun = |step| Record::Begun { step, before: Seen::Absent, todo: todo(step) };
     let mut records = vec![opened, Record::Run { who: who.clone(), digests: Vec::new(), riders: Vec::new() }];

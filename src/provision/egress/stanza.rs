@@ -158,23 +158,30 @@ impl Stanza {
         let live = gateway.map(|gateway| (self.vrf(), gateway));
         let file = LocalFile { text, before, live };
         if let Some(command) = &site.egress_apply {
-            let said = put_by_command(permit, command, &file, PUTTING).await.map_err(|e| self.moved(&e))?;
+            let said = match put_by_command(permit, command, &file, PUTTING).await {
+                Ok(said) => said,
+                Err(error) => return Err(self.moved(context, &file, &error).await),
+            };
             said.iter().filter(|line| !line.is_empty()).for_each(|line| context.tell(line));
             return self.kept_others(context, &file).await;
         }
         let client = context.world.exit_node(&self.node)?;
-        client.put_local(permit, &file, PUTTING).await.map_err(|e| self.moved(&e))
+        match client.put_local(permit, &file, PUTTING).await {
+            Ok(()) => Ok(()),
+            Err(error) => Err(self.moved(context, &file, &error).await),
+        }
     }
 
-    /// What an error means here: a file that somebody changed between the look and the writing is read and written again.
-    fn moved(&self, error: &Error) -> Trouble {
-        match error {
-            Error::Refused { why, .. } if why.contains("not as it was read") => {
-                let text = format!("frr.conf.local of {} was changed by somebody else just now", self.node);
-                Trouble::new(TroubleKind::Busy, text).with_help("resume: the file is read again, and theirs is kept")
-            }
-            error => Trouble::from(error),
+    /// What an error means here: a file that somebody changed between the look and the writing is read and written again. That
+    /// it was, the file tells, whatever words it was refused with.
+    async fn moved(&self, context: &Context, file: &LocalFile, error: &Error) -> Trouble {
+        let refused = matches!(error, Error::Refused { .. });
+        let changed = refused && self.read(context).await.is_ok_and(|now| now.text != file.before);
+        if !changed {
+            return Trouble::from(error);
         }
+        let text = format!("frr.conf.local of {} was changed by somebody else just now", self.node);
+        Trouble::new(TroubleKind::Busy, text).with_help("resume: the file is read again, and theirs is kept")
     }
 
     /// Whether all is there that was put in place: a command that does not mind [`REPLACES`] may have run beside another

@@ -373,6 +373,36 @@ async fn what_moved_since_a_change_was_cut_is_told_once_before_it_goes_on() {
 }
 
 #[tokio::test]
+async fn a_change_is_not_untouched_once_this_very_run_changed_something() {
+    let site = Site::new();
+    let approved = site.approved(onboarding()).await.expect("approved");
+    let change = site.journal.begin(&who(), approved.plan(), (site.world.clock)()).expect("a change");
+    let (_keep, stop) = unstopped();
+    let listener: Listener = Arc::new(|_| ());
+    let steps = approved.plan().steps.clone();
+    let mut engine = Engine::new(approved, change, &site.world, &listener, &stop);
+    for (number, untouched) in [(0, true), (1, false)] {
+        engine.context.step = number;
+        engine.step(&steps[number]).await.expect("done");
+        assert_eq!(engine.is_untouched(), untouched, "after step {number}");
+    }
+}
+
+#[tokio::test]
+async fn only_what_waits_in_the_fabric_is_anothers_to_wait_for() {
+    let site = Site::new();
+    site.world.bench.put("lab", fields([("tag", "9"), ("staged", "yes")]));
+    let preview = onboarding().preview(&site.world, Default::default()).await;
+    assert_eq!((preview.riders(), preview.staged_by_others()), (vec!["lab".to_owned()], vec!["lab".to_owned()]));
+    let Object::Thing(mut apply) = role("apply", "apply", Danger::Shared) else { panic!("a thing") };
+    apply.place = crate::provision::object::Place::Dns;
+    let elsewhere = plan(vec![present("zone"), Step::present(Object::Thing(apply), Fields::new()).following()]);
+    let preview = elsewhere.preview(&site.world, Default::default()).await;
+    assert_eq!(preview.riders(), ["lab"]);
+    assert!(preview.staged_by_others().is_empty());
+}
+
+#[tokio::test]
 async fn what_a_journal_shows_holds_no_token() {
     let site = Site::new();
     assert_eq!(site.run(onboarding()).await, Ended::Done);

@@ -82,7 +82,11 @@ fn failed<'a>(path: &'a Path, what: &'static str) -> impl Fn(std::io::Error) -> 
     move |why| JournalError::File { path: path.to_owned(), what, why }
 }
 
-pub(super) fn begin(journal: &Journal, who: &Who, plan: &Plan, at: Timestamp) -> Result<Change, JournalError> {
+pub(super) fn begin(
+    journal: &Journal,
+    (who, plan, takes_back): (&Who, &Plan, Option<ChangeId>),
+    at: Timestamp,
+) -> Result<Change, JournalError> {
     let shared = is_shared(journal);
     let there = journal.dir.exists();
     let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&journal.dir);
@@ -111,7 +115,8 @@ pub(super) fn begin(journal: &Journal, who: &Who, plan: &Plan, at: Timestamp) ->
     let id = ChangeId(next);
     alone(&file, id, &path)?;
     let log = Log::new(file, false);
-    let opened = Record::Opened { who: who.clone(), plan: plan.clone() };
+    let takes_back = takes_back.map(|id| id.to_string());
+    let opened = Record::Opened { who: who.clone(), plan: plan.clone(), takes_back };
     let not_written = |trouble: Trouble| failed(&path, "cannot be written")(std::io::Error::other(trouble.text));
     log.write(at, opened).map_err(not_written)?;
     let dir = File::open(&journal.dir).and_then(|dir| dir.sync_all());
@@ -200,7 +205,7 @@ pub(super) fn read(path: &Path, id: ChangeId) -> Result<Entry, JournalError> {
         }
     }
     let opened = lines.iter().find_map(|line| match &line.record {
-        Record::Opened { who, plan } => Some((line.at, who.clone(), plan.clone())),
+        Record::Opened { who, plan, .. } => Some((line.at, who.clone(), plan.clone())),
         _ => None,
     });
     let instead = lines.iter().rev().find_map(|line| match &line.record {

@@ -57,6 +57,9 @@ pub enum JournalError {
     /// It came to its end.
     #[error("change {0} is over")]
     Over(ChangeId),
+    /// A way back of it did not come to its end.
+    #[error("change {0} is being taken back by {1}, which did not come to its end")]
+    TakenBack(ChangeId, ChangeId),
     /// No change of that number.
     #[error("{0:?} is no change of this site")]
     NoChange(String),
@@ -83,6 +86,7 @@ impl JournalError {
                 "make the site's state directory writable for you, or set [state] dir in the site file"
             }
             Self::Over(_) => "what it did can be taken back by a change of its own",
+            Self::TakenBack(..) => "resume the way back; or leave that one as it is, then resume this one",
             Self::Running(_) => "wait until it ends, or stop it there",
             Self::NoChange(_) => "`deevnet-console journal` lists them",
             Self::Damaged { .. } => {
@@ -148,11 +152,11 @@ impl Entry {
         })
     }
 
-    /// The change that is over when this one is done: it takes it back, and that one did not come to its end.
+    /// The change that this one takes back, and that is over when this one is done.
     #[must_use]
     pub fn takes_back(&self) -> Option<ChangeId> {
         self.lines.iter().find_map(|line| match &line.record {
-            Record::TakesBack { change } => change.parse().ok(),
+            Record::Opened { takes_back, .. } => takes_back.as_ref()?.parse().ok(),
             _ => None,
         })
     }
@@ -312,7 +316,25 @@ impl Journal {
     /// # Errors
     /// When it cannot be written: then nothing may be done.
     pub fn begin(&self, who: &Who, plan: &Plan, at: Timestamp) -> Result<Change, JournalError> {
-        file::begin(self, who, plan, at)
+        file::begin(self, (who, plan, None), at)
+    }
+
+    /// Begins the way back of a change: the same, and on disk with its plan is which change it takes back.
+    ///
+    /// # Errors
+    /// As [`Journal::begin`].
+    pub fn begin_back(&self, who: &Who, plan: &Plan, of: ChangeId, at: Timestamp) -> Result<Change, JournalError> {
+        file::begin(self, (who, plan, Some(of)), at)
+    }
+
+    /// The newest way back of a change that did not come to its end.
+    ///
+    /// # Errors
+    /// When the directory cannot be read. Files that cannot be read tell of no way back.
+    pub fn open_way_back(&self, of: ChangeId) -> Result<Option<ChangeId>, JournalError> {
+        let later = self.ids()?.into_iter().rev().take_while(|later| *later > of);
+        let open = |entry: &Entry| entry.takes_back() == Some(of) && entry.closed().is_none();
+        Ok(later.filter_map(|id| self.read(id).ok()).find(open).map(|entry| entry.id))
     }
 
     /// Whether some console has the change now. It is only looked at: nobody is kept from taking it up.

@@ -71,6 +71,9 @@ pub enum Record {
         who: Who,
         /// What is to be done.
         plan: Plan,
+        /// The number of the change that it takes back, which is over when this one is done.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        takes_back: Option<String>,
     },
     /// It was approved and runs from here: the first time, or again.
     Run {
@@ -80,11 +83,6 @@ pub enum Record {
         digests: Vec<String>,
         /// What of others was approved to go along.
         riders: Vec<String>,
-    },
-    /// It takes back a change that did not come to its end: that one is over when this is done.
-    TakesBack {
-        /// The number of that change.
-        change: String,
     },
     /// Another plan takes its place, before anything of it was done: an index was taken by somebody else.
     Replanned {

@@ -7,7 +7,6 @@ use crate::backends::permit::Permit;
 use crate::backends::powerdns::model::{Comment, Content, Record, RrSet, Zone};
 use crate::backends::powerdns::{Change, Error, Guarded, Name, Replaced};
 use crate::provision::fields::{Difference, Fields, Seen, Wanted, fields};
-use crate::provision::journal::Notes;
 use crate::provision::object::{Danger, Doing, Ensure, Looking, Object, Place};
 use crate::provision::plan::Step;
 use crate::provision::trouble::{Trouble, TroubleKind};
@@ -42,6 +41,17 @@ impl DnsRecords {
 
     fn find<'a>(&self, zone: &'a Zone) -> Option<&'a RrSet> {
         zone.rrset(&Name::new(&self.owner), &self.rtype)
+    }
+
+    /// What the set holds, as it is served or would be; nothing where it is not there.
+    ///
+    /// # Errors
+    /// When the zone cannot be read.
+    pub async fn contents(&self, world: &World) -> Result<Vec<String>, Trouble> {
+        let zone = self.zone(world).await?;
+        let set = zone.as_ref().and_then(|zone| self.find(zone));
+        let records = set.map(|set| set.records.as_slice()).unwrap_or_default();
+        Ok(records.iter().map(|record| record.content.raw().to_owned()).collect())
     }
 
     /// The step that takes out of the set what is meant, and leaves the rest; `None` where nothing of it is there.
@@ -202,11 +212,6 @@ impl Ensure for DnsRecords {
 
     fn name(&self) -> String {
         format!("{} {}", self.owner, self.rtype)
-    }
-
-    /// A set that says what was asked for says it whoever wrote it.
-    fn proof(&self, wanted: &Fields, _notes: &Notes) -> Option<Fields> {
-        Some(wanted.clone())
     }
 
     fn without(&self, wanted: Wanted, lost: &[Object]) -> Option<Wanted> {

@@ -143,6 +143,27 @@ impl Of<'_> {
         Ok(pointer.into_iter().chain(host).collect())
     }
 
+    /// Addresses of the tenant that a name still has, and their pointers to it, gone: its machine is gone already.
+    ///
+    /// # Errors
+    /// When the zones cannot be read.
+    pub async fn leftovers(&self, world: &World, name: &DnsName) -> Result<Vec<Step>, Trouble> {
+        let [forward, reverse] = zones(self.site, self.tenant, self.index);
+        let host = self.records_of(forward, name, "A", true);
+        let there = host.contents(world).await?;
+        let own = |content: &String| content.parse().ok().filter(|address| self.own_address(*address).is_ok());
+        let addresses: Vec<Ipv4Addr> = there.iter().filter_map(own).collect();
+        let target = format!("{}.", name.as_str().trim_end_matches('.'));
+        let mut steps = Vec::new();
+        for address in &addresses {
+            let pointer = self.records_of(reverse.clone(), &DnsName::reverse(IpAddr::V4(*address)), "PTR", true);
+            steps.extend(pointer.without(world, |content| content.eq_ignore_ascii_case(&target)).await?);
+        }
+        let gone = |content: &str| content.parse().is_ok_and(|address| addresses.contains(&address));
+        steps.extend(host.without(world, gone).await?);
+        Ok(steps)
+    }
+
     /// Name and pointer of a workload.
     ///
     /// # Errors

@@ -172,7 +172,7 @@ async fn deletion(desk: &Desk, words: &[String]) -> Result<Draft, Trouble> {
 impl From<JournalError> for Trouble {
     fn from(error: JournalError) -> Self {
         let kind = match error {
-            JournalError::Running(_) | JournalError::Over(_) => TroubleKind::Refused,
+            JournalError::Running(_) | JournalError::Over(_) | JournalError::TakenBack(..) => TroubleKind::Refused,
             _ => TroubleKind::Journal,
         };
         Self::new(kind, error.to_string()).with_help(error.help())
@@ -202,9 +202,8 @@ fn undo(desk: &Desk, words: &[String]) -> Result<Draft, Trouble> {
 
 /// The change that took this one back, unless it was taken back itself.
 fn taken_back(desk: &Desk, id: ChangeId) -> Result<Option<ChangeId>, Trouble> {
-    let title = format!("Undo {id}:");
     for later in desk.journal.ids()?.into_iter().rev().take_while(|later| *later > id) {
-        let back = desk.journal.read(later).ok().filter(|entry| entry.plan.title.starts_with(&title));
+        let back = desk.journal.read(later).ok().filter(|entry| entry.takes_back() == Some(id));
         if back.is_some_and(|back| back.closed() == Some(Closing::Done)) && taken_back(desk, later)?.is_none() {
             return Ok(Some(later));
         }
@@ -243,6 +242,9 @@ pub fn leave_as_it_is(desk: &Desk, id: ChangeId) -> Result<(), Trouble> {
 
 async fn resume(desk: &Desk, words: &[String]) -> Result<Draft, Trouble> {
     let entry = open_entry(desk, words)?;
+    if let Some(back) = desk.journal.open_way_back(entry.id)? {
+        return Err(JournalError::TakenBack(entry.id, back).into());
+    }
     let notes = entry.notes();
     let own = entry.plan.steps.iter().find_map(|step| match &step.object {
         Object::OwnIndex(own) => Some(own),

@@ -2,14 +2,15 @@
 //!
 //! A token that an earlier run noted proves nothing: the lock may have been broken by force and taken by somebody else
 //! since, and Proxmox takes any token while nobody holds the lock (facts/proxmox.md §6). It is given back with that token,
-//! which fails if it is somebody else's, and taken anew, before anything is staged.
+//! which fails if it is somebody else's, and taken anew, before anything is staged. That it could be given back proves as
+//! little: what this change asked for under it and never saw made may be another's work.
 
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use super::holder::{Holder, holder_in};
-use super::{ALONE, ASKED, FORCED, TOKEN, token};
+use super::{ASKED, FORCED, TOKEN, token};
 use crate::backends::permit::Permit;
 use crate::backends::proxmox::{Error, LockFault, Waiting};
 use crate::provision::fields::{Difference, Fields, Seen, fields};
@@ -34,14 +35,7 @@ impl SdnLock {
 
     async fn take(&self, context: &Context, permit: &Permit) -> Result<(), Trouble> {
         let client = context.world.proxmox()?;
-        let remembered = context.notes.get(TOKEN).is_some() && !context.notes.is_own(TOKEN);
         let broken = context.notes.get(TOKEN).is_some() && !release_own(context, permit).await?;
-        if remembered {
-            context.notes.set(ALONE, if broken { "" } else { "yes" }, context.now())?;
-        } else if context.notes.get(ALONE).is_some() && !context.notes.is_own(ALONE) {
-            // It was given back in between: others may have had it.
-            context.notes.set(ALONE, "", context.now())?;
-        }
         if broken && !self.by_force {
             let text = "the SDN lock that this change had was taken from it by force, and somebody else has it now";
             return Err(Trouble::new(TroubleKind::Refused, text).with_help(

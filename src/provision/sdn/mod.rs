@@ -26,8 +26,6 @@ use crate::backends::proxmox::names::LockToken;
 
 /// Note: the token of the lock, while this change has it.
 const TOKEN: &str = "sdn-lock";
-/// Note: a run that was cut off had the lock, and it was still this change's when it was taken up.
-const ALONE: &str = "sdn-lock-kept";
 /// Note: the lock was asked for, and no answer came yet. When.
 const ASKED: &str = "sdn-lock-asked";
 /// Note: a lock that somebody held was taken from them. When.
@@ -61,11 +59,6 @@ pub(super) async fn whole(client: &Client, lists: &[(&'static str, &'static Endp
 #[must_use]
 pub fn holds_lock(notes: &Notes) -> bool {
     notes.get(TOKEN).is_some()
-}
-
-/// Whether nobody else can have changed anything between the runs of a change.
-fn was_alone(notes: &Notes) -> bool {
-    holds_lock(notes) || notes.get(ALONE).is_some()
 }
 
 /// When a change asked for the lock and got no answer: it may have it, and nobody knows the token.

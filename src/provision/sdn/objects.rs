@@ -5,14 +5,13 @@ use std::str::FromStr;
 use ipnet::Ipv4Net;
 use serde::{Deserialize, Serialize};
 
-use super::{token, was_alone, whole};
+use super::{token, whole};
 use crate::backends::permit::Permit;
 use crate::backends::proxmox::endpoints::{VNETS, ZONES};
 use crate::backends::proxmox::model::{Subnet, Vnet, Zone};
 use crate::backends::proxmox::names::{Digest, SubnetId, VnetId, ZoneId};
 use crate::backends::proxmox::{Edit, Error, NewSubnet, NewVnet, NewZone, SubnetChange, View, VnetChange, ZoneChange};
 use crate::provision::fields::{Difference, Fields, Seen, fields};
-use crate::provision::journal::Notes;
 use crate::provision::object::{Danger, Doing, Ensure, Looking, Place, Undo};
 use crate::provision::trouble::{Trouble, TroubleKind};
 use crate::provision::world::Context;
@@ -188,11 +187,6 @@ impl Ensure for SdnZone {
         format!("zone {}", self.zone)
     }
 
-    /// Nobody else changes anything while this change has the lock.
-    fn proof(&self, wanted: &Fields, notes: &Notes) -> Option<Fields> {
-        was_alone(notes).then(|| wanted.clone())
-    }
-
     fn danger(&self, _todo: &Difference) -> Danger {
         Danger::Tenant
     }
@@ -270,11 +264,6 @@ impl Ensure for SdnVnet {
         format!("VNet {}", self.vnet)
     }
 
-    /// Nobody else changes anything while this change has the lock.
-    fn proof(&self, wanted: &Fields, notes: &Notes) -> Option<Fields> {
-        was_alone(notes).then(|| wanted.clone())
-    }
-
     fn danger(&self, _todo: &Difference) -> Danger {
         Danger::Tenant
     }
@@ -341,11 +330,6 @@ impl Ensure for SdnSubnet {
 
     fn name(&self) -> String {
         format!("subnet {} of {}", self.net, self.vnet)
-    }
-
-    /// Nobody else changes anything while this change has the lock.
-    fn proof(&self, wanted: &Fields, notes: &Notes) -> Option<Fields> {
-        was_alone(notes).then(|| wanted.clone())
     }
 
     fn danger(&self, _todo: &Difference) -> Danger {

@@ -167,7 +167,7 @@ fn owner(key: &str) -> &str {
 }
 
 /// Whose a zone of addresses is, by its keys, its mark and what it holds.
-fn whose(site: &Site, survey: &Survey, tenant: &TenantName, (zone, keys): (&Zone, &[String])) -> Reverse {
+pub(super) fn whose(site: &Site, survey: &Survey, tenant: &TenantName, (zone, keys): (&Zone, &[String])) -> Reverse {
     let name = zone.head.name.as_str().trim_end_matches('.');
     if !keys.is_empty() && keys.iter().all(|key| owns_key(tenant.as_str(), key)) {
         return Reverse::Own;
@@ -199,7 +199,7 @@ fn whose(site: &Site, survey: &Survey, tenant: &TenantName, (zone, keys): (&Zone
             Reverse::Held(format!("reverse zone {name}, which holds {what} and says not whose it is"))
         }
         (None, Some(owner)) => Reverse::LeftOver((*owner).to_owned()),
-        (None, None) => Reverse::LeftOver("nobody".to_owned()),
+        (None, None) => Reverse::Held(format!("reverse zone {name}: neither a mark nor a key says whose it is")),
     }
 }
 

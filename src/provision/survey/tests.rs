@@ -92,3 +92,25 @@ fn an_index_that_only_the_registry_tells_is_one_only_where_nobody_else_has_it() 
     assert_eq!(fabric.proven_index(&site, &tenant), Ok(Some(index(6))));
     assert_eq!(survey().proven_index(&site, &tenant), Ok(None));
 }
+
+#[test]
+fn an_empty_zone_of_addresses_that_says_not_whose_it_is_is_not_adopted() {
+    use crate::backends::powerdns::Name;
+    use crate::backends::powerdns::model::{Zone, ZoneKind};
+    let (site, tenant): (_, TenantName) = (invented::site(), "shop".parse().expect("a name"));
+    let head = ZoneHead {
+        name: Name::new(&site.numbering.reverse_zone(index(6))),
+        kind: ZoneKind::Native,
+        serial: None,
+        edited_serial: None,
+        dnssec: None,
+        account: None,
+        soa_edit_api: None,
+        masters: Vec::new(),
+    };
+    let zone = Zone { head, rrsets: Vec::new(), bytes_replaced: false };
+    let whose = |keys: &[String]| near::whose(&site, &survey(), &tenant, (&zone, keys));
+    let near::Reverse::Held(why) = whose(&[]) else { panic!("{:?}", whose(&[])) };
+    assert!(why.contains("neither a mark nor a key says whose it is"), "{why}");
+    assert_eq!(whose(&["gone".to_owned()]), near::Reverse::LeftOver("gone".to_owned()));
+}

@@ -4,8 +4,8 @@ use super::*;
 use crate::inventory::testing::now;
 use crate::provision::fields::{Change, Seen, fields};
 use crate::provision::journal::{Journal, Record, Who};
-use crate::provision::names::{Claim, DnsZone, Forward, TsigKey};
-use crate::provision::sdn::SdnZone;
+use crate::provision::names::{Claim, DnsRecords, DnsZone, Forward, TsigKey};
+use crate::provision::sdn::{SdnSubnet, SdnVnet, SdnZone};
 use crate::provision::testing::plan;
 use crate::provision::trouble::TroubleKind;
 
@@ -105,10 +105,10 @@ fn what_was_asked_for_and_never_seen_made_is_taken_back_only_where_it_proves_who
     let (back, left) = names(&way_back(&entry(steps(), asked())));
     assert_eq!(back, ["forward rtrip.example.net"]);
     assert_eq!(left, [("TSIG key rtrip".to_owned(), PERHAPS), ("zone rtrip".to_owned(), PERHAPS)]);
-    // Under the lock, which was never given back, nobody else can have made it.
+    // A token that is remembered does not prove that nobody else had the lock since, nor does giving it back.
     let held = Record::Note { key: "sdn-lock".to_owned(), value: "019d0000-0000-7000-8000-000000000001".into() };
     let back = way_back(&entry(steps(), asked().into_iter().chain([held]).collect()));
-    assert!(names(&back).0.contains(&"zone rtrip".to_owned()), "{:?}", back.plan.steps);
+    assert!(!names(&back).0.contains(&"zone rtrip".to_owned()), "{:?}", back.plan.steps);
 
     let taken = back.plan.steps.iter().find(|step| step.object == forward("rtrip.example.net")).expect("a step");
     let there = |description| present(&[("server", "10.20.25.21"), ("description", description), ("enabled", "1")]);
@@ -134,4 +134,74 @@ fn changes_of_fields_are_left_to_the_journal() {
     let line = Record::Begun { step: 0, before, todo: Difference::Update(vec![change]) };
     let back = way_back(&entry(vec![step], vec![line]));
     assert_eq!(back.plan.steps.len(), 1, "an update that got no answer is set back all the same");
+}
+
+#[test]
+fn what_is_perhaps_anothers_keeps_what_it_stands_on() {
+    let net = "10.20.129.0/24".parse().expect("a network");
+    let subnet = SdnSubnet { zone: "rtrip".to_owned(), vnet: "rtrip0".to_owned(), net };
+    let steps = vec![
+        Step::present(zone_of("rtrip"), fields([("type", "evpn")])),
+        Step::present(vnet_of("rtrip0"), fields([("zone", "rtrip")])),
+        Step::present(Object::SdnSubnet(subnet), Fields::new()),
+        Step::present(zone_of("other"), fields([("type", "evpn")])),
+        Step::present(vnet_of("other0"), fields([("zone", "other")])),
+    ];
+    let answered = |seen: &[usize]| {
+        let begun = steps.iter().enumerate().map(|(step, asked)| begun(step, Seen::Absent, &asked.wanted));
+        let lines = begun.chain(seen.iter().map(|step| Record::Applied { step: *step })).collect();
+        names(&way_back(&entry(steps.clone(), lines)))
+    };
+    let (back, left) = answered(&[0, 1, 3, 4]);
+    assert_eq!(back, ["no workload of tdemo", "VNet other0", "zone other"], "what it does not stand on goes");
+    let left: Vec<(&str, &str)> = left.iter().map(|(name, why)| (name.as_str(), *why)).collect();
+    let named = [("subnet 10.20.129.0/24 of rtrip0", PERHAPS), ("VNet rtrip0", BELOW), ("zone rtrip", BELOW)];
+    assert_eq!(left, named);
+    let (back, left) = answered(&[0, 2, 3]);
+    assert!(back.contains(&"subnet 10.20.129.0/24 of rtrip0".to_owned()), "{back:?}");
+    let kept: Vec<&str> = left.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(kept, ["VNet other0", "zone other", "VNet rtrip0", "zone rtrip"]);
+}
+
+fn zone_of(zone: &str) -> Object {
+    Object::SdnZone(SdnZone { zone: zone.to_owned() })
+}
+
+fn vnet_of(vnet: &str) -> Object {
+    Object::SdnVnet(SdnVnet { vnet: vnet.to_owned() })
+}
+
+fn records(zone: &str) -> Object {
+    let (zone, owner) = (zone.to_owned(), format!("app.{zone}"));
+    Object::DnsRecords(DnsRecords { zone, owner, rtype: "A".to_owned(), known: true })
+}
+
+#[test]
+fn a_set_that_was_never_seen_written_is_anybodys_unless_it_goes_with_its_zone() {
+    let set = Step::present(records("rtrip.example.net"), DnsRecords::wanted(300, ["10.20.129.10"]));
+    let lines = |at| vec![begun(at, Seen::Absent, &set.wanted)];
+    let (back, left) = names(&way_back(&entry(vec![set.clone()], lines(0))));
+    assert!(back.is_empty(), "{back:?}");
+    assert_eq!(left, [("app.rtrip.example.net A".to_owned(), PERHAPS)]);
+
+    let made = Step::present(zone("rtrip.example.net"), fields([("keys", "rtrip")]));
+    let first = vec![begun(0, Seen::Absent, &made.wanted), Record::Applied { step: 0 }];
+    let back = way_back(&entry(vec![made, set.clone()], first.into_iter().chain(lines(1)).collect()));
+    assert_eq!(
+        names(&back),
+        (vec!["app.rtrip.example.net A".to_owned(), "zone rtrip.example.net".to_owned()], Vec::new())
+    );
+}
+
+#[test]
+fn an_update_that_nobody_saw_done_is_set_back_only_from_what_it_was_to_be() {
+    let set = |address| Seen::Present(DnsRecords::wanted(300, [address]));
+    let step = Step::present(records("rtrip.example.net"), DnsRecords::wanted(300, ["10.20.129.11"]));
+    let back = way_back(&entry(vec![step.clone()], vec![begun(0, set("10.20.129.10"), &step.wanted)]));
+    let taken = &back.plan.steps[0];
+    assert!(taken.judge(&set("10.20.129.10"), &[], false).is_ok_and(|todo| todo.is_nothing()));
+    assert!(taken.judge(&set("10.20.129.11"), &[], false).is_ok_and(|todo| !todo.is_nothing()));
+    let refused = taken.judge(&set("10.20.129.99"), &[], false).expect_err("somebody else's");
+    assert_eq!(refused.kind, TroubleKind::Moved);
+    assert!(refused.text.contains("10.20.129.99"), "{refused}");
 }

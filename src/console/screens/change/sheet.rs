@@ -148,9 +148,11 @@ fn entry(canvas: &Canvas<'_>, model: &Model, area: Rect, entry: &Entry) -> Vec<V
     };
     for line in &entry.lines {
         let text = match &line.record {
+            Record::Opened { takes_back: Some(change), .. } => {
+                format!("opened, takes back {}", crate::text::clean(change))
+            }
             Record::Opened { .. } => "opened".to_owned(),
             Record::Run { who, .. } => format!("run by {}@{}, process {}", who.user, who.host, who.pid),
-            Record::TakesBack { change } => format!("takes back {}", crate::text::clean(change)),
             Record::Replanned { plan } => format!("planned anew: {}", plan.title),
             Record::Begun { step, .. } => format!("{}: begun", name(*step)),
             // Its value may be what gives a lock away.

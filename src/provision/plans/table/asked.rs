@@ -141,6 +141,11 @@ pub(super) async fn remove(desk: &Desk, words: &[String]) -> Result<Draft, Troub
         let names = of.workload_removal(world, &of.name(name.as_str())?, numbers.address).await?;
         plan.steps.splice(0..0, names);
     }
+    if plan.steps.is_empty() && site.powerdns.is_some() {
+        // The machine is gone already: what was named after it leads to an address that the next one may get.
+        let of = record::Of { site, tenant: &tenant, index: index_of(desk, &tenant).await? };
+        plan.steps = of.leftovers(world, &of.name(name.as_str())?).await?;
+    }
     if let Some(numbers) = workload::numbers(site, &plan) {
         plan.reach = Some(Reach { stays: workload::stays(&numbers), ..Reach::default() });
     }
