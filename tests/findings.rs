@@ -29,6 +29,8 @@ mod perimeter;
 mod provisioning;
 #[path = "findings/reach.rs"]
 mod reach;
+#[path = "findings/refused.rs"]
+mod refused;
 #[path = "findings/roots.rs"]
 mod roots;
 #[path = "findings/several.rs"]
