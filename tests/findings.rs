@@ -33,6 +33,8 @@ mod reach;
 mod refused;
 #[path = "findings/roots.rs"]
 mod roots;
+#[path = "findings/services.rs"]
+mod services;
 #[path = "findings/several.rs"]
 mod several;
 #[path = "findings/told.rs"]
