@@ -29,8 +29,12 @@ mod perimeter;
 mod provisioning;
 #[path = "findings/reach.rs"]
 mod reach;
+#[path = "findings/refused.rs"]
+mod refused;
 #[path = "findings/roots.rs"]
 mod roots;
+#[path = "findings/services.rs"]
+mod services;
 #[path = "findings/several.rs"]
 mod several;
 #[path = "findings/told.rs"]

@@ -195,3 +195,31 @@ async fn the_key_that_the_zones_list_is_tried_whatever_its_name() {
     assert!(ids(&foreign.report).contains(&"tsig-foreign"), "{}", told(&foreign.report));
     lab.shutdown().await;
 }
+
+/// A key of the platform's that every zone lists is nobody's of the tenants: it is neither fetched nor blamed on one of them.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_that_is_no_tenants_is_named_and_not_tried() {
+    let lab = lab().await;
+    let all = tenants(&lab);
+    let list = |world: &mut deevnet_console::lab::state::World| {
+        let key = world.names.keys[&all[0]].clone();
+        world.names.keys.insert("acme".to_owned(), key);
+        for zone in world.names.zones.values_mut() {
+            if let Some(listed) = zone.metadata.get_mut("TSIG-ALLOW-DNSUPDATE") {
+                listed.extend(["acme".to_owned(), "nobody.invalid".to_owned()]);
+            }
+        }
+    };
+    lab.edit(list).unwrap();
+    let site = common::site(&lab, |text| text);
+    let seen = keys(&lab, &site, Check::Isolation, None).await;
+    let tried = seen.facts.keys.as_ref().unwrap();
+    for tenant in &all {
+        assert_eq!(tried.keys_of(tenant).map(|key| key.name.as_str()).collect::<Vec<_>>(), [tenant.as_str()]);
+        let beside = tried.not_own.iter().filter(|key| key.tenant == *tenant).map(|key| key.key.as_str());
+        assert_eq!(beside.collect::<Vec<_>>(), ["acme", "nobody.invalid"]);
+    }
+    assert!(!ids(&seen.report).contains(&"tsig-foreign"), "{}", told(&seen.report));
+    assert_eq!(between(&seen.facts, &all[0], &all[1]), KeyWay::KeptOut);
+    lab.shutdown().await;
+}

@@ -165,6 +165,17 @@ async fn a_tenant_is_onboarded_to_green_once_and_deleted_without_a_trace() {
     bench.end().await;
 }
 
+/// What was so before, and is nothing of the tenant's, does not keep its change open.
+#[tokio::test]
+async fn a_tenant_without_a_workload_comes_to_its_end_while_no_check_ins_are_told() {
+    let bench = bench().await;
+    bench.lab.fault_on("checkins-down").unwrap();
+    let bare = plan(&bench.world, &Onboarding { first: None, ..onboarding("picow") }).await.unwrap();
+    let ended = bench.begin(bare).await;
+    assert_eq!(ended, Ended::Done);
+    bench.end().await;
+}
+
 #[tokio::test]
 async fn an_onboarding_is_taken_back() {
     let bench = bench().await;

@@ -175,7 +175,7 @@ mod tests {
     }
 
     fn unknown(missing: &str, why: Option<&str>, ids: &[&'static str]) -> Unknown {
-        Unknown { missing: missing.to_owned(), why: why.map(str::to_owned), ids: ids.to_vec() }
+        Unknown { missing: missing.to_owned(), why: why.map(str::to_owned), ids: ids.to_vec(), about: None }
     }
 
     fn printed(report: &Report) -> String {

@@ -164,7 +164,7 @@ fn unread(facts: &Facts, name: &str) -> Unknown {
     let looks = |leg: &&Leg| leg.awaits.iter().any(|kind| matches!(kind, parts::Kind::Read | parts::Kind::Tried));
     let ids = LEGS.iter().filter(looks).flat_map(|leg| leg.rules.iter().copied()).collect();
     let missing = crate::text::clean(&format!("everything of the exit node {name}")).into_owned();
-    Unknown { missing, why: Some(why.to_owned()), ids }
+    Unknown { missing, why: Some(why.to_owned()), ids, about: Some(vec![Subject::new("node", name)]) }
 }
 
 /// What of `whole` concerns `tenant`; all of it without one.

@@ -198,6 +198,9 @@ pub struct Unknown {
     pub why: Option<String>,
     /// Ids that could not be judged because of it.
     pub ids: Vec<&'static str>,
+    /// Of whom it is missing: of these alone, which may be of nobody; `None` = of everybody, or that is not told.
+    #[serde(skip)]
+    pub about: Option<Vec<Subject>>,
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@
 //! scope      what of a report concerns one tenant
 //! contract   the clauses of the tenant contract, judged by rules
 //! parts      what a check asks, part by part, and what ends when
+//! against    what of a diagnosis speaks against the tenant it was asked about
 //! diagnosis  everything said of one evidence: report, legs, exit nodes one by one
 //! pasted     what somebody ran elsewhere and pasted here, read into typed results
 //! path       the legs from a workload to the internet, judged by rules
@@ -18,6 +19,7 @@
 //! ```
 
 pub mod access;
+mod against;
 pub mod catalogue;
 pub mod collect;
 pub mod contract;
@@ -35,5 +37,6 @@ pub mod rules;
 mod scope;
 mod seen;
 
+pub use against::Against;
 pub use diagnosis::{Diagnosis, OneNode};
 pub use report::Report;

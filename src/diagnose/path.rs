@@ -304,6 +304,7 @@ impl<'r> Path<'r> {
     pub fn so_far(report: &'r Report, tenant: Option<&str>, open: &'r [Part], untested: &'r Untested) -> Self {
         let scope = tenant.map(|tenant| Scope::of(report, tenant));
         let found = |f: &Finding| scope.as_ref().map_or(Whose::Ours, |scope| scope.finding(f));
+        let missing = |u: &Unknown| scope.as_ref().map_or(Whose::Ours, |scope| scope.unknown(u));
         let unnamed = scope.as_ref().is_some_and(|scope| !scope.named());
         let about = |s: &Subject| match &scope {
             None => Whose::Ours,
@@ -311,7 +312,7 @@ impl<'r> Path<'r> {
             Some(scope) => scope.subject(s),
         };
         let legs: Vec<Judged<'r>> =
-            LEGS.iter().map(|leg| judge(leg, report, (&found, &about), (open, untested))).collect();
+            LEGS.iter().map(|leg| judge(leg, report, (&found, &about, &missing), (open, untested))).collect();
         let on_no_leg = |f: &&Finding| !on_a_leg(f.id);
         let loud = |f: &&Finding| f.layer == Layer::Egress && f.severity == Severity::Fault;
         let elsewhere = report.findings.iter().filter(loud).filter(on_no_leg).any(|f| found(f) != Whose::Theirs);
@@ -351,15 +352,15 @@ type Of<'a, T> = &'a dyn Fn(&T) -> Whose;
 fn judge<'r>(
     leg: &'static Leg,
     report: &'r Report,
-    (found, about): (Of<'_, Finding>, Of<'_, Subject>),
+    (found, about, lacks): (Of<'_, Finding>, Of<'_, Subject>, Of<'_, Unknown>),
     (open, untested): (&'r [Part], &'r Untested),
 ) -> Judged<'r> {
     let loud = |f: &&Finding| leg.rules.contains(&f.id) && f.severity > Severity::Info;
     let ours = |f: &&Finding| !matches!(found(f), Whose::Theirs | Whose::Unclear);
     let mut findings: Vec<&Finding> = report.findings.iter().filter(loud).filter(ours).collect();
     let unclear = report.findings.iter().filter(loud).any(|f| found(f) == Whose::Unclear);
-    let missing: Vec<&Unknown> =
-        report.unknown.iter().filter(|u| u.ids.iter().any(|id| leg.rules.contains(id))).collect();
+    let missing = report.unknown.iter().filter(|u| u.ids.iter().any(|id| leg.rules.contains(id)));
+    let missing: Vec<&Unknown> = missing.filter(|u| lacks(u) != Whose::Theirs).collect();
     let mut passed: Vec<&'static str> = report
         .passed
         .iter()

@@ -175,7 +175,8 @@ fn passed(mut all: Vec<(&'static str, Subject)>) -> Vec<Passed> {
 
 fn grouped(all: Vec<Unknown>, facts: &Facts) -> Vec<Unknown> {
     let mut by_input: BTreeMap<String, Unknown> = BTreeMap::new();
-    let unreadable = |u: &Unreadable| Unknown { missing: u.file.clone(), why: Some(u.why.clone()), ids: Vec::new() };
+    let unreadable =
+        |u: &Unreadable| Unknown { missing: u.file.clone(), why: Some(u.why.clone()), ids: Vec::new(), about: None };
     let not_awaited = facts.given_up.iter().flat_map(not_awaited);
     let unreadable = facts.unreadable.iter().map(unreadable);
     for unknown in all.into_iter().chain(unreadable).chain(not_awaited) {
@@ -183,7 +184,9 @@ fn grouped(all: Vec<Unknown>, facts: &Facts) -> Vec<Unknown> {
             missing: unknown.missing.clone(),
             why: None,
             ids: Vec::new(),
+            about: Some(Vec::new()),
         });
+        entry.about = entry.about.take().zip(unknown.about).map(|(all, more)| both(all, more));
         entry.why = entry.why.take().or(unknown.why);
         entry.ids.extend(unknown.ids);
         entry.ids.sort_unstable();
@@ -192,11 +195,19 @@ fn grouped(all: Vec<Unknown>, facts: &Facts) -> Vec<Unknown> {
     by_input.into_values().collect()
 }
 
+/// Both lists as one, each subject once.
+fn both(mut all: Vec<Subject>, more: Vec<Subject>) -> Vec<Subject> {
+    all.extend(more);
+    all.sort();
+    all.dedup();
+    all
+}
+
 /// What hangs on the parts of a check that nobody waited for; a check that was given up is never without a word of it.
 fn not_awaited(given_up: &GivenUp) -> Vec<Unknown> {
     let unknown = |who: &str, ids| {
         let missing = crate::text::clean(&format!("what {who} had yet to answer")).into_owned();
-        Unknown { missing, why: Some(given_up.why.clone()), ids }
+        Unknown { missing, why: Some(given_up.why.clone()), ids, about: None }
     };
     let of_part =
         |part: &Part| unknown(&part.who(), path::awaiting(part).flat_map(|leg| leg.rules.iter().copied()).collect());

@@ -78,6 +78,14 @@ impl<'a> Scope<'a> {
         }
     }
 
+    /// Whose a missing input is: a part of it that is the tenant's, or everybody's, makes it so.
+    pub(super) fn unknown(&self, unknown: &Unknown) -> Whose {
+        let Some(about) = &unknown.about else { return Whose::Shared };
+        let all: Vec<Whose> = about.iter().map(|subject| self.subject(subject)).collect();
+        let order = [Whose::Ours, Whose::Shared, Whose::Unclear];
+        order.into_iter().find(|whose| all.contains(whose)).unwrap_or(Whose::Theirs)
+    }
+
     /// A fault of a node that says whom it reaches is theirs. A machine is of one tenant: where that is named, its number
     /// and its address, which tell nobody, leave no doubt.
     pub(super) fn finding(&self, finding: &Finding) -> Whose {
@@ -123,6 +131,13 @@ impl Report {
                 finding.affects.push(tenant.to_owned());
             }
         }
+        for subject in self.unknown.iter_mut().filter_map(|unknown| unknown.about.as_mut()).flatten() {
+            if subject.kind == "workload"
+                && let Some(tenant) = tenant_of(facts, subject)
+            {
+                *subject = Subject::new("tenant", tenant);
+            }
+        }
         self
     }
 }
@@ -160,10 +175,12 @@ impl Report {
         }
         let findings: Vec<Finding> = self.findings.iter().filter(|f| kept.contains(&f.key())).cloned().collect();
         let passed = self.passed.iter().filter(|p| scope.subject(&p.subject) != Whose::Theirs).cloned().collect();
-        let mut unknown = self.unknown.clone();
+        let open = self.unknown.iter().filter(|unknown| scope.unknown(unknown) != Whose::Theirs);
+        let mut unknown: Vec<Unknown> = open.cloned().collect();
         if !scope.named {
             let why = Some("nothing that was read names it".to_owned());
-            unknown.push(Unknown { missing: unnamed(tenant), why, ids: Vec::new() });
+            let about = Some(vec![Subject::new("tenant", tenant)]);
+            unknown.push(Unknown { missing: unnamed(tenant), why, ids: Vec::new(), about });
         }
         let left_out = self.findings.len() - findings.len();
         (Self { findings, passed, unknown }, left_out)
@@ -217,7 +234,7 @@ mod tests {
         let under = made("frr-down", Layer::Egress, Some(&down));
         let own = made("snat-missing", Layer::Egress, None);
         let mut all = report(vec![denied, down, under, own]);
-        all.unknown.push(Unknown { missing: "rules".into(), why: None, ids: vec!["privilege-missing"] });
+        all.unknown.push(Unknown { missing: "rules".into(), why: None, ids: vec!["privilege-missing"], about: None });
         let of_egress = all.within(|rule| rule.layer == Layer::Egress, |rule| rule.layer == Layer::Egress);
         assert_eq!(ids(&of_egress), ["source-unreachable", "frr-down", "snat-missing", "privilege-missing"]);
     }

@@ -16,7 +16,6 @@ use crate::backends::permit::Permit;
 use crate::backends::proxmox::model::Vm;
 use crate::diagnose::Diagnosis;
 use crate::diagnose::collect::{Check, Sink, Wanted, collect};
-use crate::diagnose::finding::Severity;
 use crate::inventory::feed::Clients;
 use crate::site::names::TenantName;
 use crate::site::numbering::TenantIndex;
@@ -159,7 +158,8 @@ impl Ensure for NothingLives {
 /// Note: what `check all` came to in this change.
 const CHECKED: &str = "check-all";
 
-/// `check all` of a tenant finds nothing and leaves nothing unknown. It is run after a change, never for itself.
+/// `check all` of a tenant finds nothing that speaks against it, and leaves nothing of it unknown. What all share and what does
+/// not break it is told. It is run after a change, never for itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckAll {
     /// Tenant.
@@ -179,13 +179,14 @@ impl CheckAll {
         let sink = Sink::new(Arc::clone(&world.clock));
         let clients = Clients::connect(&world.site).await;
         let evidence = collect(&world.site, &clients, &wanted, &sink).await;
-        let report = Diagnosis::of(&wanted, evidence, Vec::new()).report;
+        let diagnosis = Diagnosis::of(&wanted, evidence, Vec::new());
+        let against = diagnosis.against(&self.tenant);
         let help = format!("`deevnet-console check all {}` shows it; mend it, then resume", self.tenant);
-        if let Some(cause) = report.headline().filter(|_| report.worst() > Some(Severity::Info)) {
+        if let Some(cause) = against.findings.first() {
             let text = format!("check all of {}: {}", self.tenant, cause.title);
             return Err(Trouble::new(TroubleKind::Refused, text).with_help(help));
         }
-        if let Some(open) = report.unknown.first() {
+        if let Some(open) = against.unknown.first() {
             let text = format!(
                 "check all of {}: {} not known{}",
                 self.tenant,
@@ -194,7 +195,10 @@ impl CheckAll {
             );
             return Err(Trouble::new(TroubleKind::Unknown, text).with_help(help));
         }
-        context.tell(format!("{} rules pass", report.passed.len()));
+        context.tell(format!("{} rules pass", diagnosis.report.passed.len()));
+        for news in against.news {
+            context.tell(format!("no fault of {}: {}", self.tenant, news.title));
+        }
         context.notes.set(CHECKED, "passed", context.now())
     }
 }

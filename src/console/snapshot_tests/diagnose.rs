@@ -145,7 +145,7 @@ pub(super) fn broken() -> Report {
 fn unread() -> Report {
     let ids = vec!["snat-missing", "snat-wrong-source"];
     let why = Some("sudo: a password is required".to_owned());
-    let missing = Unknown { missing: "the NAT rules of dv02hyp002p02".to_owned(), why, ids };
+    let missing = Unknown { missing: "the NAT rules of dv02hyp002p02".to_owned(), why, ids, about: None };
     Report { unknown: vec![missing], ..passing(&["snat-missing", "snat-wrong-source"]) }
 }
 
@@ -169,6 +169,7 @@ fn a_check_in_each_state() {
                 .filter(|leg| !leg.awaits.is_empty())
                 .flat_map(|leg| leg.rules.iter().copied())
                 .collect(),
+            about: None,
         };
         let report = Report { unknown: vec![missing], ..passing(&[]) };
         let diagnosis = Diagnosis { given_up: Some(why.into()), ..judged(&stopped, report) };

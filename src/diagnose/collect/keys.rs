@@ -18,10 +18,11 @@ use crate::backends::dns::{
 use crate::backends::http::Limits;
 use crate::backends::powerdns::{Client, Name};
 use crate::diagnose::evidence::Kind;
-use crate::diagnose::facts::keys::{Answer, Attempt, Key, Mark, SCHEMA, Tried, WHAT, Zone};
+use crate::diagnose::facts::keys::{Answer, Attempt, Key, Mark, NotOwn, SCHEMA, Tried, WHAT, Zone};
 use crate::diagnose::rules::server_name;
 use crate::inventory::feed::{Clients, DnsClient};
 use crate::site::Site;
+use crate::site::names::owns_key;
 
 /// Updates under way at once.
 const WAVE: usize = 4;
@@ -80,6 +81,7 @@ fn nothing(server: &str, why: &str) -> Tried {
         not_run: Some(why.to_owned()),
         of: None,
         keys: Vec::new(),
+        not_own: Vec::new(),
         zones: Vec::new(),
         updates: Vec::new(),
     }
@@ -122,7 +124,9 @@ impl Round<'_> {
         for tenant in &tenants {
             let pairs: Vec<(&Zone, &DnsName)> =
                 zones.iter().zip(&names).filter(|(zone, _)| tried.concerns(tenant, &zone.tenant)).collect();
-            for name in listed(tenant, &tenants, &pairs, &secrets).await {
+            let (own, others) = listed(tenant, &pairs, &secrets).await;
+            tried.not_own.extend(others.into_iter().map(|key| NotOwn { tenant: tenant.clone(), key }));
+            for name in own {
                 let key = self.one((tenant, &name), &secrets, &pairs, &mut tried.updates).await;
                 tried.keys.push(key);
             }
@@ -251,14 +255,13 @@ impl Round<'_> {
     }
 }
 
-/// Names of the keys that a tenant's own zones list, of those that are not another tenant's: after a rotation it is no
-/// longer called after the tenant. Where no list tells, the one that is.
+/// Names of the keys that a tenant's own zones list: of its own, and where there is none the one that is called after it; and
+/// of those that are not its own, whoever's they are.
 async fn listed(
     tenant: &str,
-    tenants: &[String],
     zones: &[(&Zone, &DnsName)],
     secrets: &Result<Client, String>,
-) -> Vec<String> {
+) -> (Vec<String>, Vec<String>) {
     let mut names: Vec<String> = Vec::new();
     if let Ok(client) = secrets {
         for (zone, _) in zones.iter().filter(|(zone, _)| zone.tenant == tenant) {
@@ -267,18 +270,13 @@ async fn listed(
             names.extend(list.update_keys().iter().map(|name| name.as_str().trim_end_matches('.').to_owned()));
         }
     }
-    names.retain(|name| !tenants.iter().any(|other| other != tenant && is_of(name, other)));
     names.sort();
     names.dedup();
-    if names.is_empty() { vec![tenant.to_owned()] } else { names }
-}
-
-/// Whether a key is called after `tenant`: by its name, or by its name and a number.
-fn is_of(name: &str, tenant: &str) -> bool {
-    let rest = name.strip_prefix(tenant);
-    let number =
-        |rest: &str| rest.strip_prefix('-').is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()));
-    rest.is_some_and(|rest| rest.is_empty() || number(rest))
+    let (mut own, others): (Vec<String>, Vec<String>) = names.into_iter().partition(|name| owns_key(tenant, name));
+    if own.is_empty() {
+        own.push(tenant.to_owned());
+    }
+    (own, others)
 }
 
 async fn fetch(key: &str, secrets: &Result<Client, String>) -> Result<UpdateKey, String> {

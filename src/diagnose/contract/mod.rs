@@ -278,7 +278,8 @@ fn state(clause: &Clause, report: &Report, (scope, words): (&Scope<'_>, &Words<'
     if !broken.is_empty() {
         return State::Broken { by: broken };
     }
-    let about = |u: &&Unknown| u.ids.iter().any(|id| speaks(id)) && !words.is_others(&u.missing);
+    let others = |u: &Unknown| scope.unknown(u) == Whose::Theirs || words.is_others(&u.missing);
+    let about = |u: &&Unknown| u.ids.iter().any(|id| speaks(id)) && !others(u);
     let mut missing: Vec<String> = report.unknown.iter().filter(about).map(|u| u.missing.clone()).collect();
     missing.extend(open.into_iter().map(left_open));
     let unclear = found.iter().filter(|(_, whose)| *whose == Whose::Unclear);

@@ -234,7 +234,8 @@ fn where_nobody_says_who_the_tenants_are_no_clause_is_left_out() {
 fn a_missing_input_leaves_a_clause_unknown_unless_it_is_another_tenants() {
     let mut half = report();
     half.passed = vec![passed("tsig-foreign", "name", "tdemo.site.example"), passed("tsig-foreign", "zone", "tdemo")];
-    let unknown = |missing: &str| Unknown { missing: missing.to_owned(), why: None, ids: vec!["tsig-foreign"] };
+    let unknown =
+        |missing: &str| Unknown { missing: missing.to_owned(), why: None, ids: vec!["tsig-foreign"], about: None };
     half.unknown = vec![
         unknown("whether other tenants' keys are kept out of eds.site.example"),
         unknown("whether other tenants' keys are kept out of 130.20.10.in-addr.arpa"),

@@ -10,6 +10,9 @@ use crate::diagnose::evidence::{Item, Kind};
 /// Readers of this area.
 pub(super) const READERS: &[Reader] = &[steps];
 
+/// The word in the name of what is read as one.
+const CALLED: &str = "journal";
+
 /// A step that was noted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Step {
@@ -39,7 +42,7 @@ fn step(map: &Map<String, Value>) -> Option<Step> {
 }
 
 fn steps(item: &Item, facts: &mut Facts) -> Taken {
-    if !matches!(item.kind, Kind::Material(_)) {
+    if !matches!(&item.kind, Kind::Material(what) if super::is_called(what, CALLED)) {
         return Taken::NotMine;
     }
     let lines = item.body.lines().filter(|line| !line.trim().is_empty());

@@ -34,6 +34,9 @@ pub struct Tried {
     /// Keys.
     #[serde(default)]
     pub keys: Vec<Key>,
+    /// Keys that tenants' zones list and that are not the tenants' own: never fetched, never tried.
+    #[serde(default)]
+    pub not_own: Vec<NotOwn>,
     /// Zones.
     #[serde(default)]
     pub zones: Vec<Zone>,
@@ -58,6 +61,15 @@ pub struct Key {
     /// Seconds by which the server's clock, told by its signature, is ahead of this host's.
     #[serde(default)]
     pub clock_off_by: Option<i64>,
+}
+
+/// A key that a tenant's zone lists, and that is not called after the tenant.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NotOwn {
+    /// Whose zone.
+    pub tenant: String,
+    /// Name of the key.
+    pub key: String,
 }
 
 /// A zone, and its serial before anything was tried and after everything was.

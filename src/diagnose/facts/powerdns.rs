@@ -15,6 +15,9 @@ use crate::diagnose::evidence::{Api, Item, Kind};
 /// Readers of this area.
 pub(super) const READERS: &[Reader] = &[servers, server, settings, zone, zones, metadata, keys, update, wanted];
 
+/// The word in the name of what somebody asks for.
+const REQUEST: &str = "request";
+
 /// A server behind an API.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Server {
@@ -60,6 +63,8 @@ pub struct Head {
     pub remarks: Vec<(Name, String, String)>,
     /// Whether all of its RRsets were asked for.
     pub whole: bool,
+    /// The name and the type that alone were asked for, where they were.
+    pub only: (Option<Name>, Option<String>),
 }
 
 /// A dynamic update and how it ended.
@@ -98,6 +103,16 @@ pub struct PowerDns {
     pub updates: Vec<Update>,
     /// Records that are asked for.
     pub wanted: Vec<Sourced<Wanted>>,
+}
+
+impl Head {
+    /// Whether this reading would hold the set of `name` and `kind`, if its zone had one.
+    #[must_use]
+    pub fn looked_at(&self, name: &Name, kind: &str) -> bool {
+        let (only_name, only_kind) = &self.only;
+        let asked = only_name.as_ref().is_none_or(|only| only == name);
+        self.rrsets.is_some() && asked && only_kind.as_deref().is_none_or(|only| only.eq_ignore_ascii_case(kind))
+    }
 }
 
 impl PowerDns {
@@ -174,9 +189,12 @@ fn server(item: &Item, facts: &mut Facts) -> Taken {
 /// `add TYPE NAME VALUE`, as somebody asks for it.
 fn wanted(item: &Item, facts: &mut Facts) -> Taken {
     let words: Vec<&str> = item.body.split_whitespace().collect();
-    let (Kind::Material(_), ["add", kind, name, value]) = (&item.kind, words.as_slice()) else {
+    let (Kind::Material(what), ["add", kind, name, value]) = (&item.kind, words.as_slice()) else {
         return Taken::NotMine;
     };
+    if !super::is_called(what, REQUEST) {
+        return Taken::NotMine;
+    }
     if !kind.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit()) {
         return Taken::NotMine;
     }
@@ -213,6 +231,10 @@ fn head(row: &Row, item: &Item, after: usize) -> Result<Head, Taken> {
         rrsets: row.get("rrsets").and_then(Value::as_array).map(|all| all.iter().filter_map(records).collect()),
         account: text(row, "account").filter(|account| !account.is_empty()),
         remarks: row.get("rrsets").and_then(Value::as_array).into_iter().flatten().flat_map(remarks).collect(),
+        only: item.http().map_or((None, None), |http| {
+            let asked = |key: &str| http.query.get(key);
+            (asked("rrset_name").map(|name| Name::new(name)), asked("rrset_type").cloned())
+        }),
         whole: item.http().is_some_and(|http| !http.query.contains_key("rrset_name")),
     })
 }

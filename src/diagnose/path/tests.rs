@@ -129,7 +129,7 @@ fn a_source_that_answers_nothing_is_told_on_every_leg_that_hangs_on_it() {
 #[test]
 fn a_missing_input_is_unknown_whatever_else_passed() {
     let mut report = passing(&zone("eds"));
-    report.unknown.push(Unknown { missing: "the NAT rules".into(), why: None, ids: vec!["snat-missing"] });
+    report.unknown.push(Unknown { missing: "the NAT rules".into(), why: None, ids: vec!["snat-missing"], about: None });
     let path = Path::of(&report, Some("eds"));
     assert_eq!((state(&path, "SNAT rule"), state(&path, "VRF up")), (State::Unknown, State::Pass));
     assert_eq!((path.state(), path.broken()), (State::Unknown, None));

@@ -134,8 +134,22 @@ impl<'a> Out<'a> {
 
     /// It cannot be said: `missing` is not in the evidence, or the evidence says why it could not be had.
     pub fn unknown(&mut self, missing: impl AsRef<str>, why: Option<String>) {
-        let missing = crate::text::clean(missing.as_ref()).into_owned();
-        self.said.unknown.push(Unknown { missing, why, ids: vec![self.rule.id] });
+        self.open(missing.as_ref(), why, None);
+    }
+
+    /// The same of what is missing of `whom` alone: it is nothing to others.
+    pub fn unknown_of(
+        &mut self,
+        whom: impl IntoIterator<Item = Subject>,
+        missing: impl AsRef<str>,
+        why: Option<String>,
+    ) {
+        self.open(missing.as_ref(), why, Some(whom.into_iter().collect()));
+    }
+
+    fn open(&mut self, missing: &str, why: Option<String>, about: Option<Vec<Subject>>) {
+        let missing = crate::text::clean(missing).into_owned();
+        self.said.unknown.push(Unknown { missing, why, ids: vec![self.rule.id], about });
     }
 }
 

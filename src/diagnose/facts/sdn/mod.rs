@@ -19,7 +19,7 @@ mod underlay;
 
 pub use changes::{Change, DryRun, Pending, RenderedSnat, Vnet, Write};
 pub use nodes::{Content, MacEntry};
-pub use objects::Object;
+pub use objects::{Leases, Object};
 pub use underlay::{Controller, Fabric, FabricNode, Fabrics};
 
 /// Which state of the configuration a list shows.
@@ -125,7 +125,7 @@ pub struct Sdn {
     /// Objects that were read one by one, with what waits of them.
     pub objects: Vec<Sourced<Object>>,
     /// Addresses that are given out, by the place that keeps them.
-    pub leases: BTreeMap<String, Sourced<usize>>,
+    pub leases: BTreeMap<String, Sourced<Leases>>,
     /// Routes by node and zone.
     pub ip_vrf: BTreeMap<(String, String), Sourced<Vec<VrfRoute>>>,
 }

@@ -23,6 +23,15 @@ pub struct Object {
     pub fields: BTreeMap<String, String>,
 }
 
+/// Addresses that one IPAM gave out, without those of gateways.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Leases {
+    /// How many, by zone.
+    pub by_zone: BTreeMap<String, usize>,
+    /// How many whose zone is not told.
+    pub nobodys: usize,
+}
+
 /// Paths of objects, and what each is.
 const KINDS: [(&str, &str); 3] =
     [("cluster/sdn/zones/*", "zone"), ("cluster/sdn/vnets/*", "vnet"), ("cluster/sdn/controllers/*", "controller")];
@@ -58,7 +67,13 @@ fn leases(item: &Item, facts: &mut Facts) -> Taken {
     // A gateway is the network's own.
     let own = |row: &rows::Row| rows::truth(row, "gateway") != Some(true);
     read(rows, |rows| {
-        let count = rows.iter().filter(|row| own(row)).count();
-        facts.sdn.leases.insert(place, Sourced::new(count, item));
+        let mut leases = Leases::default();
+        for row in rows.iter().filter(|row| own(row)) {
+            match text(row, "zone") {
+                Some(zone) => *leases.by_zone.entry(zone).or_default() += 1,
+                None => leases.nobodys += 1,
+            }
+        }
+        facts.sdn.leases.insert(place, Sourced::new(leases, item));
     })
 }

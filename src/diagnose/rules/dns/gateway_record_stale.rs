@@ -3,9 +3,11 @@
 use std::net::IpAddr;
 
 use super::super::{Out, Rule};
+use crate::backends::powerdns::Name;
 use crate::diagnose::evidence::Api;
-use crate::diagnose::facts::Facts;
+use crate::diagnose::facts::powerdns::Head;
 use crate::diagnose::facts::sdn::text;
+use crate::diagnose::facts::{Facts, Sourced};
 use crate::diagnose::finding::{Layer, Severity, Subject};
 
 /// The rule.
@@ -29,11 +31,24 @@ fn of_reverse(name: &str) -> Option<IpAddr> {
     if parts.len() == 4 { parts.join(".").parse().ok() } else { None }
 }
 
+/// A set of records, and the reading that holds it.
+type Set<'f> = (&'f Sourced<Head>, &'f Name, &'f String, &'f Vec<String>);
+
+/// Each set of records as it was read last: what a later reading looked at and does not hold is gone.
+fn last_read(facts: &Facts) -> impl Iterator<Item = Set<'_>> {
+    let zones = &facts.powerdns.zones;
+    zones.iter().enumerate().flat_map(move |(at, head)| {
+        let later = move |name: &Name, kind: &str| {
+            zones.iter().skip(at + 1).any(|later| later.name == head.name && later.looked_at(name, kind))
+        };
+        let own = head.rrsets.iter().flatten().filter(move |(name, kind, _)| !later(name, kind));
+        own.map(move |(name, kind, values)| (head, name, kind, values))
+    })
+}
+
 fn judge(facts: &Facts, out: &mut Out<'_>) {
-    let sets = || {
-        let heads = facts.powerdns.zones.iter();
-        heads.flat_map(|head| head.rrsets.iter().flatten().map(move |(name, kind, values)| (head, name, kind, values)))
-    };
+    let all: Vec<Set<'_>> = last_read(facts).collect();
+    let sets = || all.iter().copied();
     let is_gateway = |name: &str| name.split('.').next().and_then(|label| label.strip_suffix("-gw")).map(str::to_owned);
     for (list, subnet) in facts.sdn.subnets_in_force() {
         let Some(gateway) = text(&subnet.fields, "gateway").and_then(|gateway| gateway.parse::<IpAddr>().ok()) else {

@@ -37,7 +37,11 @@ pub(super) fn foreign(facts: &Facts, out: &mut Out<'_>) {
         match unproven {
             Some((on, why)) => {
                 let missing = format!("whether other tenants' keys are kept out of {zone}");
-                out.unknown(missing, Some(format!("the key of {}: {why}", on.from)));
+                out.unknown_of(
+                    [Subject::new("tenant", &on.to)],
+                    missing,
+                    Some(format!("the key of {}: {why}", on.from)),
+                );
             }
             // Of another tenant's zone one key alone was tried.
             None if all.iter().any(|on| tried.of.as_ref().is_some_and(|of| *of != on.to)) => {}
@@ -82,9 +86,10 @@ pub(super) fn unsigned(facts: &Facts, out: &mut Out<'_>) {
     let Some(tried) = &facts.keys else { return };
     for zone in &tried.zones {
         let attempt = tried.attempt(None, &zone.zone);
+        let owner = || [Subject::new("tenant", &zone.tenant)];
         let Some(answer) = attempt.and_then(|attempt| attempt.answer.as_ref()) else {
             let why = attempt.and_then(|attempt| attempt.why.clone()).or_else(|| tried.not_run.clone());
-            out.unknown(format!("whether {} takes updates without a key", zone.zone), why);
+            out.unknown_of(owner(), format!("whether {} takes updates without a key", zone.zone), why);
             continue;
         };
         let script = facts.powerdns.setting("lua-dnsupdate-policy-script").is_some_and(|script| !script.is_empty());
@@ -110,7 +115,7 @@ pub(super) fn unsigned(facts: &Facts, out: &mut Out<'_>) {
             Meaning::KeptOut => out.pass(Subject::new("name", &zone.zone)),
             Meaning::Credential | Meaning::Other => {
                 let missing = format!("whether {} takes updates without a key", zone.zone);
-                out.unknown(missing, Some(answer.words()));
+                out.unknown_of(owner(), missing, Some(answer.words()));
             }
         }
     }

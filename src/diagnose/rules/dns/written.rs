@@ -20,6 +20,17 @@ pub fn makes_zone(facts: &Facts, wanted: u16) -> impl Iterator<Item = &Call> {
     facts.calls.of(Api::PowerDns).filter(|call| call.http.asks(Api::PowerDns, "servers/*/zones")).filter(of)
 }
 
+/// The zone that a request to make one names, where what was sent was kept.
+pub fn zone_named(call: &Call) -> Option<Name> {
+    call.sent()?.get("name")?.as_str().map(Name::new)
+}
+
+/// Whether a zone's account says that it is somebody else's than the one that its first label names.
+pub fn of_another(head: &Head) -> bool {
+    let label = head.name.as_str().split('.').next().unwrap_or_default();
+    head.account.as_ref().is_some_and(|account| account != label)
+}
+
 /// Values of `kind` that a zone was read to hold under `name`, with the reading; `None` = its RRsets there were not read.
 pub fn held<'f>(facts: &'f Facts, name: &Name, kind: &str) -> Option<(&'f Sourced<Head>, Vec<&'f str>)> {
     let heads = facts.powerdns.zones.iter().rev().filter(|head| within(name, &head.name));

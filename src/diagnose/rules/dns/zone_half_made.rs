@@ -1,9 +1,7 @@
 //! A zone that a refused request left behind.
 
-use serde_json::Value;
-
 use super::super::{Out, Rule};
-use super::written::makes_zone;
+use super::written::{makes_zone, of_another, zone_named};
 use crate::backends::powerdns::{Name, Refusal};
 use crate::diagnose::evidence::Api;
 use crate::diagnose::facts::Facts;
@@ -16,8 +14,8 @@ pub static RULE: Rule = Rule {
     layer: Layer::Dns,
     severity: Severity::Fault,
     says: "A request to make a zone with its records was refused for one of them, and the zone is there all the same, without \
-           them. The next try is refused since it exists: it is one's own half, and nobody else's.",
-    reads: "the refusal with what was sent, and the zone as it is",
+           them, and no other account has it. The next try is refused since it exists: it is one's own half.",
+    reads: "the refusal with what was sent, the zone as it is and its account",
     unlike: &[("zone-of-another", "the zone was there before, and another account has it")],
     explains: &["zone-of-another", "apex-broken"],
     judge,
@@ -25,18 +23,21 @@ pub static RULE: Rule = Rule {
 
 fn judge(facts: &Facts, out: &mut Out<'_>) {
     for call in makes_zone(facts, 422) {
-        let sent = call.sent();
-        let Some(zone) = sent.as_ref().and_then(|sent| sent.get("name")).and_then(Value::as_str) else {
+        let Some(name) = zone_named(call) else {
             out.unknown("the zone that a refused request was to make", None);
             continue;
         };
-        let zone = zone.trim_end_matches('.');
-        let head = facts.powerdns.head(&Name::new(zone)).filter(|head| head.rrsets.is_some() && head.whole);
+        let zone = name.as_str().trim_end_matches('.');
+        let head = facts.powerdns.head(&name).filter(|head| head.rrsets.is_some() && head.whole);
         let Some(head) = head else {
             let why = facts.calls.why(Api::PowerDns, "servers/*/zones/*");
             out.unknown(format!("whether the refused request left {zone} behind"), why);
             continue;
         };
+        // Somebody made it since: it is nobody's half, and not one's own to remove.
+        if of_another(head) {
+            continue;
+        }
         let there: Vec<&str> = head.rrsets.iter().flatten().map(|(_, kind, _)| kind.as_str()).collect();
         let asked = call.rrsets();
         let missing = asked.iter().filter(|(name, kind, _)| {
@@ -64,7 +65,7 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
         {
             finding = finding.fact("record.refused", format!("{name} {kind}"), content);
         }
-        for again in makes_zone(facts, 409) {
+        for again in makes_zone(facts, 409).filter(|again| zone_named(again).as_ref() == Some(&name)) {
             finding = finding.fact("zone.second-try", zone, "refused: it exists").resting_on(&again.file);
         }
         out.found(finding);

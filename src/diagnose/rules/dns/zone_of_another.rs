@@ -1,7 +1,7 @@
 //! The zone that is to be made is there, and another account has it.
 
 use super::super::{Out, Rule};
-use super::written::{makes_zone, within};
+use super::written::{makes_zone, of_another, within, zone_named};
 use crate::diagnose::evidence::Api;
 use crate::diagnose::facts::Facts;
 use crate::diagnose::facts::powerdns::Head;
@@ -21,13 +21,8 @@ pub static RULE: Rule = Rule {
 };
 
 fn judge(facts: &Facts, out: &mut Out<'_>) {
-    // A try of one's own that was refused before may have left the zone behind.
-    if makes_zone(facts, 422).next().is_some() {
-        return;
-    }
     for call in makes_zone(facts, 409) {
-        let sent = call.sent();
-        let named = sent.as_ref().and_then(|sent| sent.get("name")?.as_str()).map(crate::backends::powerdns::Name::new);
+        let named = zone_named(call);
         // Without what was sent: the zone that was looked at afterwards by itself, or with the one above it.
         let zones = &facts.powerdns.zones;
         let alone = |head: &Head| {
@@ -41,6 +36,11 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
             out.unknown("whose the zone is that exists already", facts.calls.why(Api::PowerDns, "servers/*/zones/*"));
             continue;
         };
+        // A try of one's own that was refused before may have left the zone behind, where nobody else's name is on it.
+        let tried = makes_zone(facts, 422).any(|before| zone_named(before).is_none_or(|name| name == head.name));
+        if tried && !of_another(head) {
+            continue;
+        }
         let zone = head.name.as_str().trim_end_matches('.');
         let label = zone.split('.').next().unwrap_or_default();
         let Some(account) = &head.account else {

@@ -56,7 +56,11 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
                 Some(routes) => defaults.extend(learnt(routes).map(|hop| (exit, hop, routes))),
                 None if !facts.sdn.ip_vrf.is_empty() => {
                     let why = facts.pve.why(&format!("nodes/{exit}/sdn/zones/{}/ip-vrf", zone.zone));
-                    out.unknown(format!("the routes of zone {} on {exit}", zone.zone), why);
+                    out.unknown_of(
+                        [Subject::new("zone", &zone.zone)],
+                        format!("the routes of zone {} on {exit}", zone.zone),
+                        why,
+                    );
                 }
                 None => {}
             }

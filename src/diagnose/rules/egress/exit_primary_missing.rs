@@ -32,7 +32,11 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
             continue;
         }
         if subnets.is_empty() && rules.len() < 2 {
-            out.unknown(format!("the subnets of zone {}", zone.zone), facts.pve.why("cluster/sdn/vnets"));
+            out.unknown_of(
+                [Subject::new("zone", &zone.zone)],
+                format!("the subnets of zone {}", zone.zone),
+                facts.pve.why("cluster/sdn/vnets"),
+            );
             continue;
         }
         if !subnets.is_empty() && !asked {

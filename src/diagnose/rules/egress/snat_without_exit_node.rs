@@ -23,7 +23,11 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
     for subnets in facts.sdn.subnets.values() {
         for subnet in subnets.iter().filter(|s| s.snat) {
             let Some(zones) = zones else {
-                out.unknown(format!("the exit nodes of zone {}", subnet.zone), None);
+                out.unknown_of(
+                    [Subject::new("zone", &subnet.zone)],
+                    format!("the exit nodes of zone {}", subnet.zone),
+                    None,
+                );
                 continue;
             };
             let Some(zone) = zones.iter().find(|z| z.zone == subnet.zone && z.kind == "evpn") else { continue };

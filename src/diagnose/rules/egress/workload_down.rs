@@ -87,7 +87,11 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
                 one(facts, (&exit, tenant), *ip, looked, out);
             }
             if let Some(why) = not_looked(&exit, tenant) {
-                out.unknown(format!("whether workloads of {} answer on {}", tenant.zone, exit.name), Some(why));
+                out.unknown_of(
+                    [Subject::new("zone", &tenant.zone)],
+                    format!("whether workloads of {} answer on {}", tenant.zone, exit.name),
+                    Some(why),
+                );
             }
             for (dev, ip) in failed(&exit, tenant) {
                 if looked.contains_key(&ip) || guest(facts, ip).is_none_or(|guest| on_purpose(facts, guest)) {

@@ -1,6 +1,6 @@
 //! What is to be removed is in use by other objects.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::{Out, Rule};
 use crate::backends::proxmox::Error;
@@ -21,58 +21,63 @@ pub static RULE: Rule = Rule {
     judge,
 };
 
-/// What a refused removal is of, and what it names as its user.
-enum Blocked<'a> {
-    Zone { zone: &'a str, vnet: String },
-    Vnet { vnet: &'a str },
+/// Refused removals that one finding tells together.
+#[derive(Default)]
+struct Group {
+    /// What is used, and by what.
+    links: Vec<(String, String)>,
+    vnets: BTreeSet<String>,
+    files: BTreeSet<String>,
 }
 
 fn judge(facts: &Facts, out: &mut Out<'_>) {
-    let mut links: Vec<(String, String)> = Vec::new();
-    let mut files = BTreeSet::new();
-    let mut vnets: BTreeSet<String> = BTreeSet::new();
-    let mut zone = None;
+    let mut groups: BTreeMap<Subject, Group> = BTreeMap::new();
     for call in facts.calls.of(Api::Proxmox).filter(|call| call.http.method == "DELETE") {
         let Some(error) = call.proxmox() else { continue };
         let id = call.http.segment(3);
-        let blocked = match error {
+        let (subject, link, vnet) = match error {
             Error::InUse { by, .. } if call.http.asks(Api::Proxmox, "cluster/sdn/zones/*") => {
                 let vnet = by.strip_prefix("vnet ").unwrap_or(by).to_owned();
-                Blocked::Zone { zone: id, vnet }
+                (Subject::new("zone", id), Some((format!("zone {id}"), format!("vnet {vnet}"))), vnet)
             }
             Error::BadParameters { errors, .. }
                 if call.http.asks(Api::Proxmox, "cluster/sdn/vnets/*")
                     && errors.get("vnet").is_some_and(|why| why.contains("if subnets exists")) =>
             {
-                Blocked::Vnet { vnet: id }
+                (Subject::new("vnet", id), None, id.to_owned())
             }
             _ => continue,
         };
-        files.insert(call.file.to_string());
-        match blocked {
-            Blocked::Zone { zone: id, vnet } => {
-                zone = Some(id.to_owned());
-                links.push((format!("zone {id}"), format!("vnet {vnet}")));
-                vnets.insert(vnet);
-            }
-            Blocked::Vnet { vnet } => {
-                vnets.insert(vnet.to_owned());
-            }
-        }
+        let group = groups.entry(subject).or_default();
+        group.links.extend(link);
+        group.vnets.insert(vnet);
+        group.files.insert(call.file.to_string());
     }
-    if vnets.is_empty() {
-        return;
+    for (subject, group) in of_zones(facts, groups) {
+        let finding = finding(facts, (subject, &group), out);
+        out.found(group.files.iter().fold(finding, |finding, file| finding.resting_on(file)));
     }
-    let finding = finding(facts, (zone, links, &vnets), out);
-    let finding = files.iter().fold(finding, |finding, file| finding.resting_on(file));
-    out.found(finding);
 }
 
-fn finding(
-    facts: &Facts,
-    (zone, mut links, vnets): (Option<String>, Vec<(String, String)>, &BTreeSet<String>),
-    out: &mut Out<'_>,
-) -> Finding {
+/// The same with VNets told together with the zone that they keep, where its removal was refused as well.
+fn of_zones(facts: &Facts, mut groups: BTreeMap<Subject, Group>) -> BTreeMap<Subject, Group> {
+    let vnets: Vec<Subject> = groups.keys().filter(|subject| subject.kind == "vnet").cloned().collect();
+    for subject in vnets {
+        let holds = |group: &Group| group.vnets.contains(&subject.name);
+        let told =
+            groups.iter().find(|(zone, group)| zone.kind == "zone" && holds(group)).map(|(zone, _)| zone.clone());
+        let read = || facts.sdn.zone_of(&subject.name).map(|zone| Subject::new("zone", zone));
+        let Some(zone) = told.or_else(read).filter(|zone| groups.contains_key(zone)) else { continue };
+        if let (Some(own), Some(group)) = (groups.remove(&subject), groups.get_mut(&zone)) {
+            group.vnets.extend(own.vnets);
+            group.files.extend(own.files);
+        }
+    }
+    groups
+}
+
+fn finding(facts: &Facts, (subject, Group { links, vnets, .. }): (Subject, &Group), out: &mut Out<'_>) -> Finding {
+    let mut links = links.clone();
     let mut guests = Vec::new();
     for vnet in vnets {
         let subnets: Vec<_> = facts.sdn.subnets_in_force().filter(|(_, subnet)| subnet.vnet == *vnet).collect();
@@ -87,9 +92,7 @@ fn finding(
     if facts.guests.config.is_empty() {
         out.unknown("which guests have a card there", facts.calls.why(Api::Proxmox, "nodes/*/qemu/*/config"));
     }
-    let first = vnets.iter().next().map(String::as_str).unwrap_or_default();
-    let subject = zone.as_deref().map_or_else(|| Subject::new("vnet", first), |zone| Subject::new("zone", zone));
-    let what = zone.as_deref().unwrap_or(first);
+    let what = subject.name.clone();
     let used: Vec<String> = links.iter().map(|(of, by)| format!("{of} by {by}")).collect();
     let mut finding = out
         .finding(subject, format!("{what} cannot be removed yet, it is in use: {}.", used.join(", ")))

@@ -1,6 +1,7 @@
 //! The registry of tenants against the fabric (domain.md §4.6, §8.2 N8). Nothing is said where the site names none.
 
 use super::super::{Out, Rule};
+use crate::backends::proxmox::endpoints::ZONES;
 use crate::backends::registry::{Status, Tenant};
 use crate::diagnose::facts::services::Registry;
 use crate::diagnose::facts::{Facts, Sourced};
@@ -8,7 +9,8 @@ use crate::diagnose::finding::{Layer, Severity, Subject};
 use crate::site::model::NumberingPlan;
 use crate::site::numbering::TenantIndex;
 
-const READS: &str = "the registry's tenants and VRFs with a way out, zones in force, the site's numbering";
+const READS: &str =
+    "the registry's tenants and VRFs with a way out, zones in force, the token's rights, the site's numbering";
 
 /// A tenant that nobody registered.
 pub static MISSING: Rule = Rule {
@@ -80,12 +82,21 @@ fn tenants(facts: &Facts) -> Vec<(&str, TenantIndex)> {
     own.filter_map(|zone| Some((zone.zone.as_str(), site.numbering.index_of_vrf_vni(zone.vrf_vni?)?))).collect()
 }
 
+/// Whether the zones in force were read; what is unknown is said.
+fn zones_read(facts: &Facts, out: &mut Out<'_>) -> bool {
+    let read = facts.sdn.zones_in_force().is_some();
+    if !read {
+        out.unknown("the tenants on the fabric: the zones", facts.pve.why("cluster/sdn/zones"));
+    }
+    read
+}
+
 fn entry<'r>(registry: &'r Registry, name: &str) -> Option<&'r Tenant> {
     registry.tenants.iter().find(|tenant| tenant.name == name)
 }
 
 fn missing(facts: &Facts, out: &mut Out<'_>) {
-    let Some(registry) = read(facts, out) else { return };
+    let Some(registry) = read(facts, out).filter(|_| zones_read(facts, out)) else { return };
     for (name, index) in tenants(facts) {
         if entry(registry, name).is_some() {
             out.pass(Subject::new("zone", name));
@@ -122,7 +133,9 @@ fn unlike(plan: &NumberingPlan, index: TenantIndex, entry: &Tenant) -> Vec<(&'st
 }
 
 fn differs(facts: &Facts, out: &mut Out<'_>) {
-    let (Some(registry), Some(site)) = (read(facts, out), &facts.site) else { return };
+    let (Some(registry), Some(site)) = (read(facts, out).filter(|_| zones_read(facts, out)), &facts.site) else {
+        return;
+    };
     for (name, index) in tenants(facts) {
         let Some(entry) = entry(registry, name) else { continue };
         let unlike = unlike(&site.numbering, index, entry);
@@ -146,11 +159,25 @@ fn differs(facts: &Facts, out: &mut Out<'_>) {
 fn only(facts: &Facts, out: &mut Out<'_>) {
     let Some(registry) = read(facts, out) else { return };
     let Some(zones) = facts.sdn.zones_in_force() else {
-        return out.unknown("whether every registered tenant is on the fabric", Some("no list of zones".to_owned()));
+        zones_read(facts, out);
+        return;
     };
+    let held = facts.access.held.as_ref();
+    let whole = held.is_some_and(|held| ZONES.privilege.sees_all(held));
     for entry in &registry.tenants {
         if zones.iter().any(|zone| zone.zone == entry.name) {
             out.pass(Subject::new("zone", &entry.name));
+            continue;
+        }
+        if !whole {
+            let why = match held {
+                Some(_) => Some("the token does not see every zone".to_owned()),
+                None => {
+                    facts.pve.why("access/permissions").or_else(|| Some("the token's rights were not read".to_owned()))
+                }
+            };
+            let tenant = Subject::new("tenant", &entry.name);
+            out.unknown_of([tenant], format!("whether registered tenant {} is on the fabric", entry.name), why);
             continue;
         }
         let index = entry.index.map_or_else(|| "no index".to_owned(), |index| format!("index {index}"));
@@ -172,6 +199,9 @@ fn only(facts: &Facts, out: &mut Out<'_>) {
 
 fn egress(facts: &Facts, out: &mut Out<'_>) {
     let Some(registry) = read(facts, out) else { return };
+    if !zones_read(facts, out) {
+        return;
+    }
     let Some(vrfs) = &registry.egress else {
         return out.unknown("the VRFs that the registry gives a way out", registry.no_egress.clone());
     };

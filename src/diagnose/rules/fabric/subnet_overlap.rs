@@ -49,7 +49,11 @@ fn unread(facts: &Facts, all: &[(&Sourced<Vec<Subnet>>, &Subnet)], out: &mut Out
             facts.sdn.vnets.values().flat_map(|list| list.iter()).filter(|v| v.zone == zone.zone).collect();
         let listed = vnets.iter().any(|v| facts.sdn.subnets.keys().any(|(_, vnet)| *vnet == v.vnet));
         if !listed {
-            out.unknown(format!("the subnets of zone {}", zone.zone), facts.pve.why("cluster/sdn/vnets"));
+            out.unknown_of(
+                [Subject::new("zone", &zone.zone)],
+                format!("the subnets of zone {}", zone.zone),
+                facts.pve.why("cluster/sdn/vnets"),
+            );
         }
     }
 }

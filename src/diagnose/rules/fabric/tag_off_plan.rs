@@ -35,7 +35,7 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
     for vnet in vnets.iter() {
         let Some((_, index)) = zones.iter().find(|(zone, _)| zone.zone == vnet.zone) else { continue };
         let Some(tag) = vnet.tag else {
-            out.unknown(format!("the tag of VNet {}", vnet.vnet), None);
+            out.unknown_of([Subject::new("zone", &vnet.zone)], format!("the tag of VNet {}", vnet.vnet), None);
             continue;
         };
         let owner = plan.index_of_tag(tag).map(|(owner, _)| owner);

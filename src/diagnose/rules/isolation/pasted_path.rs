@@ -63,7 +63,11 @@ fn gateway(facts: &Facts, out: &mut Out<'_>) {
         let any = |came| said.iter().any(|(c, ..)| *c == came);
         if any(Came::Right) && any(Came::Wrong) {
             let why = "one pasted result says that it answers, another that it does not".to_owned();
-            out.unknown(format!("whether the gateway of tenant {tenant} answers its workloads"), Some(why));
+            out.unknown_of(
+                [Subject::new("tenant", &tenant)],
+                format!("whether the gateway of tenant {tenant} answers its workloads"),
+                Some(why),
+            );
         } else if any(Came::Wrong) {
             let title =
                 format!("A workload of tenant {tenant} does not reach its own gateway, as a pasted result shows.");
@@ -105,7 +109,11 @@ fn managed(facts: &Facts, out: &mut Out<'_>) {
         } else if !seen.is_empty() {
             let why =
                 "an empty capture shows nothing unless a workload sent meanwhile: its ping was not pasted".to_owned();
-            out.unknown(format!("whether tenant {tenant} is seen on the management segment"), Some(why));
+            out.unknown_of(
+                [Subject::new("tenant", &tenant)],
+                format!("whether tenant {tenant} is seen on the management segment"),
+                Some(why),
+            );
         }
     }
 }

@@ -8,10 +8,12 @@ use jiff::SignedDuration;
 use super::super::{Out, Rule};
 use crate::backends::bootstrap::Record;
 use crate::backends::proxmox::endpoints::RESOURCES;
+use crate::diagnose::evidence::Api;
 use crate::diagnose::facts::cluster::Listed;
 use crate::diagnose::facts::services::CheckIns;
 use crate::diagnose::facts::{Facts, Sourced};
 use crate::diagnose::finding::{Finding, Layer, Severity, Subject};
+use crate::diagnose::scope::tenant_of;
 use crate::inventory::CheckInState;
 use crate::inventory::deliveries::judge::{Case, Flag, Machine, Vm};
 use crate::inventory::deliveries::words;
@@ -37,7 +39,7 @@ pub static FOREIGN: Rule = rule(
     "checkin-foreign",
     Severity::Warning,
     "A machine reports in a workload's name whose SMBIOS UUID is not the workload's: an old disk, or a deleted machine that \
-     still runs. Where the UUID of the workload's machine was not read, nobody is accused.",
+     still runs. Where the UUID of the workload's machine was not read, nobody is accused, and nobody is cleared.",
     |facts, out| judge(facts, out, Sign::State(CheckInState::Foreign)),
 );
 
@@ -150,6 +152,44 @@ impl Seen<'_> {
         self.case.applied().is_some() || identity && self.state != CheckInState::None
     }
 
+    /// Whether `sign` can be told at all: who a machine is shows its UUID alone, or a whole list that has no machine.
+    fn can_tell(&self, sign: Sign) -> bool {
+        let machine = &self.case.machine;
+        match sign {
+            Sign::State(CheckInState::Foreign) | Sign::Flag(Flag::OtherInstance) => {
+                machine.uuid().is_some() || machine.vm.is_none() && machine.whole
+            }
+            Sign::Flag(Flag::NoMachine) => machine.vm.is_some() && machine.fresh || machine.whole,
+            _ => true,
+        }
+    }
+
+    /// Says that `sign` cannot be told, and why.
+    fn untold(&self, facts: &Facts, sign: Sign, out: &mut Out<'_>) {
+        let who = who(self.case.record);
+        let (what, why) = match (self.case.machine.vm, sign) {
+            (Some(vm), Sign::Flag(Flag::OtherInstance) | Sign::State(_)) => {
+                let path = format!("nodes/*/qemu/{}/config", vm.vmid);
+                let read = facts.guests.config.contains_key(&vm.vmid.to_string());
+                let none = read.then(|| "its configuration names none".to_owned());
+                (
+                    format!("the SMBIOS UUID of {who}, machine {}", vm.vmid),
+                    none.or_else(|| facts.calls.why(Api::Proxmox, &path)),
+                )
+            }
+            _ => {
+                let partly = facts.cluster.guests.is_some().then(|| "the list of guests may not be whole".to_owned());
+                let why = partly.or_else(|| facts.calls.why(Api::Proxmox, "cluster/resources"));
+                (format!("which machine is that of {who}"), why)
+            }
+        };
+        out.unknown_of([self.tenant()], what, why);
+    }
+
+    fn tenant(&self) -> Subject {
+        Subject::new("tenant", &self.case.record.tenant)
+    }
+
     /// Its machine's number, else its name.
     fn subject(&self) -> Subject {
         let record = self.case.record;
@@ -160,6 +200,30 @@ impl Seen<'_> {
 
 fn who(record: &Record) -> String {
     crate::text::clean(&format!("{}/{}", record.tenant, record.workload)).into_owned()
+}
+
+/// The tenants of guests that no record of `read` is of, where the list of guests is whole: what a source does not tell is
+/// missing of them. By the numbers of the plan, else by the first part of a guest's name.
+fn without_record(facts: &Facts, read: &CheckIns) -> Option<Vec<Subject>> {
+    let guests = facts.cluster.guests.as_ref()?;
+    facts.access.held.as_ref().filter(|held| RESOURCES.privilege.sees_all(held))?;
+    let of = |record: &Record| format!("{}-{}", record.tenant, record.workload);
+    let told: Vec<String> = read.records.iter().map(of).collect();
+    let tenant = |guest: &Listed| {
+        let number = Subject::new("workload", guest.vmid.to_string());
+        let by_name = || guest.name.as_deref()?.split_once('-').map(|(tenant, _)| tenant);
+        tenant_of(facts, &number).or_else(by_name).map(|tenant| Subject::new("tenant", tenant))
+    };
+    let untold = |guest: &&Listed| !guest.name.as_ref().is_some_and(|name| told.contains(name));
+    Some(guests.iter().filter(untold).filter_map(tenant).collect())
+}
+
+/// Says what the source does not tell.
+fn missing(facts: &Facts, read: &CheckIns, out: &mut Out<'_>, what: &str, why: String) {
+    match without_record(facts, read) {
+        Some(whom) => out.unknown_of(whom, what, Some(why)),
+        None => out.unknown(what, Some(why)),
+    }
 }
 
 /// The machine of a record: by its name, else by its number where its UUID is the one that the token is bound to.
@@ -199,20 +263,23 @@ fn seen<'f>(facts: &'f Facts, read: &'f CheckIns) -> Vec<Seen<'f>> {
 fn judge(facts: &Facts, out: &mut Out<'_>, sign: Sign) {
     let Some(read) = &facts.checkins else { return };
     if let Some(why) = read.silent() {
-        return out.unknown("the check-ins of the workloads", Some(why.to_owned()));
+        return missing(facts, read, out, "the check-ins of the workloads", why.to_owned());
     }
     if !read.broken.is_empty() || read.more {
         let first = read.broken.first().map(|broken| format!("number {}: {}", broken.number, broken.why));
         let why = first.unwrap_or_else(|| "the source lists more than is read".to_owned());
-        out.unknown(format!("the check-ins that {} lists and that make no sense", read.place), Some(why));
+        let what = format!("the check-ins that {} lists and that make no sense", read.place);
+        missing(facts, read, out, &what, why);
     }
     for seen in seen(facts, read) {
         let untold = seen.flag == Some(Flag::Untold);
         if untold && matches!(sign, Sign::State(CheckInState::Behind)) {
             let why = "its report names neither a generation nor a digest that could be compared".to_owned();
-            out.unknown(format!("which generation {} runs", who(seen.case.record)), Some(why));
+            out.unknown_of([seen.tenant()], format!("which generation {} runs", who(seen.case.record)), Some(why));
         } else if seen.shows(sign) {
             out.found(finding(facts, read, &seen, sign, out));
+        } else if seen.says(sign) && !seen.can_tell(sign) {
+            seen.untold(facts, sign, out);
         } else if seen.says(sign) {
             out.pass(seen.subject());
         }
