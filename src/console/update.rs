@@ -84,6 +84,7 @@ pub fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
         Msg::Repaint => vec![Effect::Redraw],
     };
     finish(model, &mut effects);
+    change::handover::mind(model, &effects);
     effects
 }
 

@@ -221,7 +221,7 @@ async fn gated(shared: &Arc<Shared>, request: Request) -> Option<Reply> {
 }
 
 async fn handle(shared: &Arc<Shared>, request: Request) -> Reply {
-    let done = |result: Result<(), super::FaultError>| match result {
+    let done = |result: Result<(), super::faults::FaultError>| match result {
         Ok(()) => Reply::Done,
         Err(error) => Reply::Error { text: error.to_string(), help: error.help() },
     };

@@ -18,6 +18,7 @@ mod leftovers;
 pub mod names;
 pub mod node;
 mod opnsense;
+mod options;
 mod pdns;
 pub mod perimeter;
 pub mod pve;
@@ -25,6 +26,7 @@ mod readings;
 pub mod registry;
 pub mod sdn;
 mod servers;
+mod shared;
 mod site_file;
 pub mod state;
 pub mod tool;
@@ -34,7 +36,7 @@ mod written;
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -45,219 +47,18 @@ use tokio::task::JoinHandle;
 use acting::Agenda;
 pub use acting::Pace;
 use dns::Role;
-use faults::{Fault, FaultError};
+use faults::Fault;
 use gate::{Gate, Gates};
 use http::Api;
 use node::files::Files;
-use perimeter::Release;
+pub use options::{LabError, LabOptions};
 use readings::Readings;
 use servers::Addresses;
+use shared::{Shared, Shifting};
 use state::{Object, World};
 
 /// Where the lab takes the time from.
 pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
-
-/// What a lab is to look like.
-pub struct LabOptions {
-    /// Number of invented tenants, 0–62; `None` = the default site of six.
-    pub tenants: Option<u32>,
-    /// Workloads per tenant, 0–40; `None` = as the site has them (invented tenants: 4).
-    pub workloads: Option<u32>,
-    /// Faults that are on from the start, e.g. `snat-missing@eds`.
-    pub faults: Vec<String>,
-    /// Seed of every invented number.
-    pub seed: u64,
-    /// The time.
-    pub clock: Clock,
-    /// The program that answers `lab-tool` and `lab-enter`: `deevnet-console` itself.
-    pub program: PathBuf,
-    /// Whether PowerDNS, the perimeter with their two DNS servers, and check-ins are served and named in the site file as
-    /// well: without them there are Proxmox and the exit node alone. The registry is served, and not named.
-    pub second_half: bool,
-    /// Which release the perimeter's API speaks like.
-    pub release: Release,
-    /// Whether the site file names the token that may change things, rather than the one that only reads.
-    pub writable: bool,
-    /// How time passes for what takes some.
-    pub pace: Pace,
-    /// Directory to work in, made if it is not there and left behind; `None` = a temporary one, removed at the end.
-    pub dir: Option<PathBuf>,
-}
-
-impl LabOptions {
-    /// The default site with everything that the lab can serve, in a temporary directory.
-    #[must_use]
-    pub fn new(clock: Clock, program: PathBuf) -> Self {
-        Self {
-            tenants: None,
-            workloads: None,
-            faults: Vec::new(),
-            seed: 1,
-            clock,
-            program,
-            second_half: true,
-            release: Release::default(),
-            writable: false,
-            pace: Pace::default(),
-            dir: None,
-        }
-    }
-}
-
-/// Why a lab could not be started or changed.
-#[derive(Debug, thiserror::Error)]
-pub enum LabError {
-    /// A file, directory or socket.
-    #[error("lab: {what} {}: {source}", path.display())]
-    Io {
-        /// What was tried.
-        what: &'static str,
-        /// On what.
-        path: PathBuf,
-        /// Why it failed.
-        source: std::io::Error,
-    },
-    /// The certificate could not be made.
-    #[error("lab: no certificate could be made: {0}")]
-    Certificate(String),
-    /// A fault was not understood.
-    #[error(transparent)]
-    Fault(#[from] FaultError),
-}
-
-impl LabError {
-    /// What the operator can do about it.
-    #[must_use]
-    pub fn help(&self) -> String {
-        match self {
-            Self::Io { .. } => "give a directory that can be written, with a path shorter than 80 bytes".to_owned(),
-            Self::Certificate(_) => "start it again; the certificate is made anew each time".to_owned(),
-            Self::Fault(error) => error.help(),
-        }
-    }
-
-    fn io(what: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Self {
-        let path = path.to_owned();
-        move |source| Self::Io { what, path, source }
-    }
-}
-
-/// What the servers share: the undisturbed world, the faults that are on, and the world they make together.
-struct Shared {
-    clock: Clock,
-    dir: PathBuf,
-    program: PathBuf,
-    state: Mutex<Shifting>,
-    written: Mutex<Files>,
-    /// Pings that the exit node's connection table may still hold, oldest first.
-    echoes: Mutex<Vec<node::Echo>>,
-    /// The perimeter's resolver with what it keeps, whoever asks it.
-    resolver: Role,
-    /// What the perimeter's API has to bear.
-    opnsense_load: http::Load,
-    /// Who stands between clients and the servers.
-    gates: Gates,
-    /// What readings of the exit node printed.
-    readings: Readings,
-    /// Another authority's certificate for the same address.
-    stranger: tokio_rustls::TlsAcceptor,
-}
-
-struct Shifting {
-    base: Arc<World>,
-    active: Vec<Fault>,
-    current: Arc<World>,
-    /// Counts changes by hand: what servers keep from before one is forgotten.
-    epoch: u64,
-    /// How time passes for what takes some.
-    pace: Pace,
-    /// What is still to be done.
-    agenda: Agenda,
-}
-
-impl Shifting {
-    fn refresh(&mut self) -> Result<(), FaultError> {
-        let mut world = Arc::clone(&self.base);
-        for fault in &self.active {
-            fault.apply(Arc::make_mut(&mut world))?;
-        }
-        self.current = world;
-        Ok(())
-    }
-
-    /// Replaces the faults; nothing changes if one of them cannot be.
-    fn set(&mut self, active: Vec<Fault>) -> Result<(), FaultError> {
-        let before = std::mem::replace(&mut self.active, active);
-        self.epoch += 1;
-        self.refresh().inspect_err(|_| self.active = before)
-    }
-}
-
-impl Shared {
-    fn state(&self) -> MutexGuard<'_, Shifting> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn world(&self) -> Arc<World> {
-        let now = self.now_ms();
-        let mut state = self.state();
-        state.settle(now);
-        Arc::clone(&state.current)
-    }
-
-    fn now(&self) -> i64 {
-        (self.clock)().as_second()
-    }
-
-    /// Runs a program of the exit node, and keeps what it leaves behind in the connection table.
-    fn run(&self, run: &node::Run) -> node::Output {
-        let (world, now) = (self.world(), self.now());
-        let mut echoes = self.echoes.lock().unwrap_or_else(PoisonError::into_inner);
-        // What is forgotten stays until all is: a ping keeps its number.
-        if !echoes.iter().any(|echo| echo.tracked(now)) {
-            echoes.clear();
-        }
-        echoes.extend(node::echo(&world, now, run));
-        node::run_after(&world, now, run, &echoes)
-    }
-
-    fn faults(&self) -> Vec<String> {
-        self.state().active.iter().map(Fault::to_string).collect()
-    }
-
-    fn fault_on(&self, text: &str) -> Result<(), FaultError> {
-        let mut state = self.state();
-        let fault = Fault::parse(text)?.settled(&state.base, self.now())?;
-        let mut active = state.active.clone();
-        if !active.contains(&fault) {
-            active.push(fault);
-            active.sort();
-        }
-        state.set(active)
-    }
-
-    fn fault_off(&self, text: &str) -> Result<(), FaultError> {
-        let mut state = self.state();
-        let fault = Fault::parse(text)?;
-        let active = state.active.iter().filter(|on| !fault.covers(on)).cloned().collect();
-        state.set(active)
-    }
-
-    fn edit(&self, change: impl FnOnce(&mut World)) -> Result<(), FaultError> {
-        let mut state = self.state();
-        change(Arc::make_mut(&mut state.base));
-        state.epoch += 1;
-        state.refresh()
-    }
-
-    /// The current world, and how often it was changed by hand.
-    fn epoch(&self) -> (u64, Arc<World>) {
-        let now = self.now_ms();
-        let mut state = self.state();
-        state.settle(now);
-        (state.epoch, Arc::clone(&state.current))
-    }
-}
 
 /// A moment of a lab: its world, the faults that were on, and what was still to come.
 #[derive(Clone)]

@@ -74,13 +74,18 @@ fn told<T>(told: &Told<T>, judge: impl FnOnce(&T) -> State) -> State {
     }
 }
 
-/// The checks of a name while it is typed, with everything read but what is read for one tenant alone (`None`: still being read).
-/// A first workload may come with it.
+/// The checks of a name while it is typed, by what was read by now (`None`: nothing yet). Index and first workload as in
+/// [`of_tenant`].
 #[must_use]
-pub fn judge(site: &Site, survey: Option<&Survey>, name: &str, asked: Option<TenantIndex>) -> Vec<Check> {
+pub fn judge(
+    site: &Site,
+    survey: Option<&Survey>,
+    name: &str,
+    (asked, machine): (Option<TenantIndex>, bool),
+) -> Vec<Check> {
     match (name.parse::<TenantName>(), survey) {
         (Err(e), _) => vec![check("letters", LETTERS, fail(e.to_string(), e.help()))],
-        (Ok(tenant), Some(survey)) => of_tenant(site, survey, &tenant, (asked, true)),
+        (Ok(tenant), Some(survey)) => of_tenant(site, survey, &tenant, (asked, machine)),
         (Ok(tenant), None) => {
             let short = tenant.advice_for_new();
             let letters = short.map_or(State::Pass, |advice| fail(format!("{tenant} is short"), advice));

@@ -1,6 +1,7 @@
 //! Every verb twice, plans that were saved, and what of others stays.
 
 use deevnet_console::lab::names::{Rrset, Zone};
+use deevnet_console::lab::state::World;
 use deevnet_console::provision::approve::{ApprovedPlan, Consent};
 use deevnet_console::provision::names;
 use deevnet_console::provision::plan::Question;
@@ -118,6 +119,33 @@ async fn what_cannot_be_is_refused_before_there_is_a_plan() {
         let why = ann.draft(verb, words).await.err().unwrap();
         assert!(why.kind == TroubleKind::Refused && why.text.contains(text), "{verb} {words:?}: {why:?}");
         assert!(why.help.is_some(), "{why:?}");
+    }
+    drop(ann);
+    bench.end().await;
+}
+
+/// What answers for every name does not tell whether a name is there itself: records or an alias alike.
+#[tokio::test]
+async fn a_name_that_a_wildcard_answers_for_is_not_known_before_there_is_a_plan() {
+    let bench = bench(LONG).await;
+    let ann = bench.operator("ann");
+    ann.does("onboard", &["picow"]).await;
+    let (zone, wildcard) = ("picow.mobile.deevnet.net.", "*.picow.mobile.deevnet.net.");
+    let words = ["picow", "www", "value=10.20.129.30", "via=update"];
+    for (kind, content, known) in
+        [("CNAME", "elsewhere.example.", false), ("A", "10.20.129.66", false), ("TXT", "\"hello\"", true)]
+    {
+        let set = |world: &mut World| {
+            let zone = world.names.zones.get_mut(zone).unwrap();
+            zone.rrsets.retain(|(name, _), _| name != wildcard);
+            zone.set(wildcard, kind, Rrset::one(300, content));
+        };
+        bench.lab.edit(set).unwrap();
+        let (preview, _) = ann.asks("record-set", &words).await;
+        let unknown = preview.looks.iter().filter_map(|look| look.as_ref().err());
+        let told: Vec<&str> = unknown.map(|why| why.text.as_str()).collect();
+        assert_eq!(told.is_empty(), known, "{kind}: {told:?}");
+        assert!(told.iter().all(|why| why.contains("is answered as *.picow.")), "{kind}: {told:?}");
     }
     drop(ann);
     bench.end().await;

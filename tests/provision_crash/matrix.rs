@@ -9,7 +9,7 @@ use deevnet_console::provision::engine::Ended;
 
 use crate::bench::{Bench, Course, Fork, Taken};
 use crate::gates::{Looks, One, Point, Recorder};
-use crate::state::{differs, secrets, state};
+use crate::state::{differs, secrets, shows, state};
 
 /// A request that is done when its step was tried again, verified and left.
 const LONG_AFTER: Way = Way::Later(60);
@@ -153,9 +153,8 @@ impl Matrix {
                 Ok(left) => {
                     let left = left.unwrap_or_default();
                     left.iter().for_each(|what| *leaves.entry(what.clone()).or_default() += 1);
-                    if wrong.len() <= left.len() {
-                        wrong.clear();
-                    } else {
+                    wrong.retain(|line| !left.iter().any(|what| shows(line, what)));
+                    if !wrong.is_empty() {
                         wrong.push(format!("named: {left:?}"));
                     }
                 }
@@ -261,9 +260,12 @@ impl Matrix {
                 Ok(Ended::Done) => Ok(Taken { tries: 1, freed: 0 }),
                 _ => self.bench.to_the_end(self.course).await,
             };
-            met.extend(gate.met.lock().unwrap().iter().map(|request| format!("{} {}", request.to, request.target)));
+            let disturbed = std::mem::take(&mut *gate.met.lock().unwrap());
+            assert!(!disturbed.is_empty(), "no look was disturbed from {from} on");
+            met.extend(disturbed.iter().map(|request| format!("{} {}", request.to, request.target)));
             self.judge(&format!("every {LOOKS}th look from {from} {way:?}, first {first:?}"), &taken);
         }
+        assert!(met.len() > ways.len(), "the disturbed looks are different ones: {met:?}");
         self.say(&format!("looks: {} different ones disturbed in {LOOKS} runs", met.len()));
     }
 

@@ -108,6 +108,15 @@ pub fn differs(wanted: &BTreeMap<String, String>, got: &BTreeMap<String, String>
     differing.map(|key| format!("{key}: wanted {:?}, is {:?}", wanted.get(key), got.get(key))).collect()
 }
 
+/// Whether a line of [`differs`] is about the very thing that is named as left: a machine by its number, a key by its name.
+/// Nothing else is ever left that a change made.
+pub fn shows(line: &str, left: &str) -> bool {
+    let of = |kind: &str, ends: char| Some(left.strip_prefix(kind)?.split(ends).next()?.to_owned());
+    let machine = of("VM ", ' ').map(|number| format!("guest {number}:"));
+    let key = of("TSIG key ", ':').map(|name| format!("key {name}:"));
+    machine.or(key).is_some_and(|place| line.starts_with(&place))
+}
+
 /// Every secret of the site, in each form it could be written down.
 pub fn secrets(world: &World) -> Vec<String> {
     use base64::Engine as _;

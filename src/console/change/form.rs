@@ -1,6 +1,7 @@
 //! What is asked before a tenant is onboarded, checked while it is typed. The sources are read beside it, again and again; each
 //! letter is judged against what they said last, so that none waits for a back end.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
@@ -12,13 +13,13 @@ use crate::console::msg::{Effect, Notice};
 use crate::console::widgets::format;
 use crate::inventory::{Class, Inventory, Tenant};
 use crate::provision::preflight::{self, State};
-use crate::provision::survey::Survey;
+use crate::provision::survey::{Near, Survey};
 use crate::site::names::{TenantName, WorkloadName};
 use crate::site::numbering::TenantIndex;
 
 /// Indices that are given out; the last one is kept for drills.
 const ALLOCATABLE: u8 = 62;
-/// How long after the last reading the sources are asked about another name: no oftener while one is typed.
+/// How long typing rests, and the sources, before they are asked about another name.
 const RESTS: SignedDuration = SignedDuration::from_secs(2);
 /// Time between two readings of the sources.
 const AGAIN: SignedDuration = SignedDuration::from_secs(10);
@@ -45,6 +46,10 @@ pub struct Form {
     pub asked: Option<Timestamp>,
     /// The name that was typed then.
     pub asked_for: String,
+    /// When a letter was typed last.
+    pub typed: Option<Timestamp>,
+    /// What was read beside the lists for one name, as a whole: it is read once, and asked of many back ends one by one.
+    pub near: Option<Near>,
 }
 
 /// A check of what was typed.
@@ -156,9 +161,9 @@ pub fn hint(model: &Model, key: &str) -> Option<String> {
 fn workload(model: &Model) -> Option<String> {
     let (form, inv) = (model.changes.form.as_ref()?, model.picture()?);
     let index = form.index().ok()?.or_else(|| proposed(model))?;
-    let vms = form.survey.as_ref()?.vms.as_ref().ok()?;
+    let guests: BTreeSet<u32> = form.survey.as_ref()?.guests().ok()?.map(|(_, guest)| guest.vmid).collect();
     let plan = &inv.site.numbering;
-    let taken = |vmid: u32| vms.iter().any(|vm| vm.vmid == vmid);
+    let taken = |vmid: u32| guests.contains(&vmid);
     let ordinal = (0..plan.vmids_per_tenant).find(|k| plan.vmid(index, *k).is_some_and(|vmid| !taken(vmid)))?;
     let (vmid, address) = (plan.vmid(index, ordinal)?, plan.workload_address(index, ordinal)?);
     Some(format!("ordinal {ordinal} · VM {vmid} · {address}"))
@@ -170,15 +175,29 @@ fn read(model: &mut Model) -> Vec<Effect> {
     let now = model.now;
     let Some(form) = model.changes.form.as_mut().filter(|form| form.awaited.is_none()) else { return Vec::new() };
     (form.awaited, form.asked, form.asked_for) = (Some(id), Some(now), form.text("name").to_owned());
-    let tenant = form.asked_for.parse().ok();
+    let known = form.near.as_ref().map(|near| &near.tenant);
+    let tenant = form.asked_for.parse().ok().filter(|tenant| known != Some(tenant));
     vec![Effect::Change(Order::Survey { id, tenant })]
 }
 
-/// What the sources said.
+/// What the sources said. What was read for one name stands until it is read for another, or did not come whole.
 pub(super) fn surveyed(model: &mut Model, id: u64, survey: Arc<Survey>) {
-    if let Some(form) = model.changes.form.as_mut().filter(|form| form.awaited == Some(id)) {
-        form.awaited = None;
-        form.survey = Some(survey);
+    let Some(form) = model.changes.form.as_mut().filter(|form| form.awaited == Some(id)) else { return };
+    form.awaited = None;
+    let mut survey = Arc::unwrap_or_clone(survey);
+    if survey.near.is_some() {
+        form.near = survey.near.clone().filter(|_| survey.near_is_whole());
+    } else {
+        survey.near.clone_from(&form.near);
+    }
+    form.survey = Some(Arc::new(survey));
+}
+
+/// A letter was typed.
+pub fn typed(model: &mut Model) {
+    let now = model.now;
+    if let Some(form) = &mut model.changes.form {
+        form.typed = Some(now);
     }
 }
 
@@ -188,7 +207,8 @@ pub fn due(model: &Model) -> Option<Timestamp> {
     let form = model.changes.form.as_ref().filter(|_| matches!(super::page(model), Some(Page::Form)))?;
     let asked = form.asked.filter(|_| form.awaited.is_none())?;
     let named = form.text("name").parse::<TenantName>().is_ok() && form.text("name") != form.asked_for;
-    asked.checked_add(if named { RESTS } else { AGAIN }).ok()
+    let rests = form.typed.map_or(asked, |typed| typed.max(asked));
+    if named { rests.checked_add(RESTS) } else { asked.checked_add(AGAIN) }.ok()
 }
 
 /// Reads the sources again where it is time.
@@ -206,6 +226,8 @@ pub fn open(model: &mut Model, name: Option<&str>) -> Vec<Effect> {
         }
     }
     form.at = 0;
+    // Whoever comes back to it finds what is there now.
+    form.near = None;
     if !matches!(super::page(model), Some(Page::Form)) {
         show(model, Page::Form);
     }
@@ -263,7 +285,8 @@ pub fn checks(model: &Model) -> Vec<Check> {
         _ if typed.is_empty() => out.push(check("a name", Class::Progress, None)),
         None => out.push(check("the site", Class::Progress, None)),
         Some(inv) => {
-            let all = preflight::judge(&inv.site, form.survey.as_deref(), typed, index);
+            let machine = !form.text("workload").is_empty();
+            let all = preflight::judge(&inv.site, form.survey.as_deref(), typed, (index, machine));
             out.extend(all.into_iter().map(Check::from));
             if let Some(there) = own(model) {
                 let why = format!("{typed} is tenant {} of this site: the plan makes only what it lacks.", there.index);

@@ -44,6 +44,10 @@ pub struct HandOver {
     pub keys: Option<Result<Keys, Trouble>>,
     /// What the prompt for a file is about.
     pub what: What,
+    /// Number of the newest order to keep something, or to fetch the secret.
+    pub awaited: Option<u64>,
+    /// Whether a secret that comes may go to the clipboard: nothing else was copied since, and the sheet was not left.
+    pub clipboard: bool,
 }
 
 /// Ways on from the sheet, by number.
@@ -75,7 +79,9 @@ pub fn open(model: &mut Model, tenant: Arc<str>) -> Vec<Effect> {
     };
     let zones = vec![row.forward_zone.clone(), row.reverse_zone.clone()];
     let id = number(model);
-    model.changes.handover = Some(HandOver { id, tenant, keys: None, what: What::Sheet });
+    let before = model.changes.handover.take().filter(|of| of.tenant == tenant);
+    let (awaited, clipboard) = before.map_or((None, false), |of| (of.awaited, of.clipboard));
+    model.changes.handover = Some(HandOver { id, tenant, keys: None, what: What::Sheet, awaited, clipboard });
     if !is_shown(model) {
         show(model, Page::Text { of: Text::HandOver, scroll: 0 });
     }
@@ -131,10 +137,19 @@ pub fn take(model: &mut Model, number: usize) -> Vec<Effect> {
     Vec::new()
 }
 
+/// The number of a new order: what came of an older one is too late.
+fn awaited(model: &mut Model, clipboard: bool) -> u64 {
+    let id = number(model);
+    if let Some(of) = &mut model.changes.handover {
+        (of.awaited, of.clipboard) = (Some(id), clipboard);
+    }
+    id
+}
+
 fn to_clipboard(model: &mut Model) -> Vec<Effect> {
     match key(model) {
         Ok(key) => {
-            let id = number(model);
+            let id = awaited(model, true);
             model.say(Notice::progress(format!("fetching the secret of {}", key.name)));
             vec![Effect::Change(super::Order::Secret { id, key: key.name, to: None })]
         }
@@ -159,7 +174,7 @@ pub fn prompt(model: &Model) -> Option<[&'static str; 3]> {
 
 /// Keeps what was asked for in the file at `path`. The prompt stays until that is done.
 pub fn save(model: &mut Model, path: &str) -> Vec<Effect> {
-    let id = number(model);
+    let id = awaited(model, false);
     let what = model.changes.handover.as_ref().map(|of| of.what);
     let path = path.trim();
     let order = match (what, path) {
@@ -191,13 +206,44 @@ pub(super) fn read(model: &mut Model, id: u64, keys: Result<Keys, Trouble>) {
     }
 }
 
-/// What was to be kept is, or is not.
-pub(super) fn kept(model: &mut Model, came: Result<String, String>) {
+/// Whether an order is the newest of this sheet.
+fn is_newest(model: &Model, id: u64) -> bool {
+    model.changes.handover.as_ref().is_some_and(|of| of.awaited == Some(id))
+}
+
+/// The secret came. It goes to the clipboard only where that is waited for still: what somebody copied since is theirs.
+pub(super) fn fetched(model: &mut Model, id: u64, secret: Whispered) -> Vec<Effect> {
+    if !is_newest(model, id) {
+        return Vec::new();
+    }
+    if is_shown(model) && model.changes.handover.as_ref().is_some_and(|of| of.clipboard) {
+        return vec![Effect::CopySecret(secret)];
+    }
+    model.say(Notice::warning("the secret came too late and was not copied: 3 on the sheet fetches it again"));
+    Vec::new()
+}
+
+/// A secret on its way does not go over what is copied meanwhile, or to a clipboard that nobody thinks of any more.
+pub(in crate::console) fn mind(model: &mut Model, effects: &[Effect]) {
+    let copied = effects.iter().any(|effect| matches!(effect, Effect::Copy(_)));
+    let late = copied || !is_shown(model);
+    if let Some(of) = model.changes.handover.as_mut().filter(|_| late) {
+        of.clipboard = false;
+    }
+}
+
+/// What was to be kept is, or is not. A file that is there is always told; the prompt is told of its own order alone.
+pub(super) fn kept(model: &mut Model, id: u64, came: Result<String, String>) {
+    let newest = is_newest(model, id);
+    if !newest && came.is_err() {
+        return;
+    }
     let (class, text) = match came {
         Ok(text) => (Class::Fine, text),
         Err(why) => (Class::Warning, why),
     };
-    if let Overlay::Save { saving: saving @ Saving::Running, .. } = &mut model.overlay {
+    let prompt = newest && is_shown(model);
+    if let (true, Overlay::Save { saving: saving @ Saving::Running, .. }) = (prompt, &mut model.overlay) {
         if class == Class::Warning {
             *saving = Saving::Refused(text);
             return;

@@ -287,8 +287,8 @@ pub fn told(model: &mut Model, id: u64, told: Told) -> Vec<Effect> {
         Told::Ended(at, ended) => return run::ended(model, id, at, ended),
         Told::Surveyed(survey) => form::surveyed(model, id, survey),
         Told::Keys(keys) => handover::read(model, id, keys),
-        Told::Kept(came) => handover::kept(model, came),
-        Told::Secret(secret) => return vec![Effect::CopySecret(secret)],
+        Told::Kept(came) => handover::kept(model, id, came),
+        Told::Secret(secret) => return handover::fetched(model, id, secret),
     }
     Vec::new()
 }

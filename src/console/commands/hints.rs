@@ -86,13 +86,7 @@ fn on_screen(model: &Model) -> Vec<Wish> {
         out.push(("back", back));
     }
     match model.screen() {
-        Screen::Text { form, .. } => {
-            out.push(("data", if *form == TextForm::Yaml { "json" } else { "yaml" }));
-            if *form != TextForm::Describe {
-                out.push(("describe", "describe"));
-            }
-            out.extend([("edit", "in $EDITOR"), ("copy", "copy"), ("page-down", "page"), ("actions", "actions")]);
-        }
+        Screen::Text { form, .. } => out.extend(of_text(*form)),
         Screen::Resolve { .. } => out = of_question(model),
         Screen::Evidence { .. } => out = of_evidence(),
         Screen::Change(page) => {
@@ -102,27 +96,7 @@ fn on_screen(model: &Model) -> Vec<Wish> {
         }
         Screen::Isolation { .. } | Screen::Cell { .. } => out = of_table(model),
         Screen::Diagnose { .. } | Screen::Finding { .. } => out = of_check(model),
-        screen => {
-            out.push(("open", if matches!(screen, Screen::Overview) { "go to it" } else { "open" }));
-            if super::super::nav::stops(model).len() > 1 {
-                out.push(("next-pane", "pane"));
-            }
-            out.extend([
-                ("filter", "filter"),
-                ("command", "command"),
-                ("actions", "actions"),
-                ("describe", "describe"),
-                ("explain", "explain"),
-            ]);
-            match model.focused() {
-                Some((ListId::Attention | ListId::Tenants, _)) => out.push(("next-finding", "next finding")),
-                Some((list, scope)) if super::availability::by_tenant(list) => {
-                    out.push(("scope", if scope == Scope::All { "one tenant" } else { "all tenants" }));
-                }
-                _ => {}
-            }
-            out.push(if matches!(screen, Screen::List { .. }) { ("sort", "sort") } else { ("zoom", "zoom") });
-        }
+        screen => out.extend(of_lists(model, screen)),
     }
     let listed = !model.screen().is_text() && !matches!(model.screen(), Screen::Isolation { .. } | Screen::Change(_));
     if listed || matches!(model.screen(), Screen::Text { .. }) {
@@ -132,6 +106,38 @@ fn on_screen(model: &Model) -> Vec<Wish> {
     let ready = |(line, _): &Wish| super::parse(line).is_ok_and(|(c, _)| c.availability(model).reason().is_none());
     out.retain(ready);
     fit(out)
+}
+
+fn of_text(form: TextForm) -> Vec<Wish> {
+    let mut out = vec![("data", if form == TextForm::Yaml { "json" } else { "yaml" })];
+    if form != TextForm::Describe {
+        out.push(("describe", "describe"));
+    }
+    out.extend([("edit", "in $EDITOR"), ("copy", "copy"), ("page-down", "page"), ("actions", "actions")]);
+    out
+}
+
+fn of_lists(model: &Model, screen: &Screen) -> Vec<Wish> {
+    let mut out = vec![("open", if matches!(screen, Screen::Overview) { "go to it" } else { "open" })];
+    if super::super::nav::stops(model).len() > 1 {
+        out.push(("next-pane", "pane"));
+    }
+    out.extend([
+        ("filter", "filter"),
+        ("command", "command"),
+        ("actions", "actions"),
+        ("describe", "describe"),
+        ("explain", "explain"),
+    ]);
+    match model.focused() {
+        Some((ListId::Attention | ListId::Tenants, _)) => out.push(("next-finding", "next finding")),
+        Some((list, scope)) if super::availability::by_tenant(list) => {
+            out.push(("scope", if scope == Scope::All { "one tenant" } else { "all tenants" }));
+        }
+        _ => {}
+    }
+    out.push(if matches!(screen, Screen::List { .. }) { ("sort", "sort") } else { ("zoom", "zoom") });
+    out
 }
 
 /// As many as there is room for.

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use tui_input::Input as Field;
 
+use crate::console::change::handover;
 use crate::console::list::Cell;
 use crate::console::model::{Model, Overlay, Saving};
 use crate::console::msg::{Effect, Notice};
@@ -53,8 +54,12 @@ pub fn saved(model: &mut Model, dir: &std::path::Path, result: Result<usize, Str
         Err(why) => (Class::Warning, format!("not kept: {why}")),
     };
     conclude(model, KEPT, Cell::state(class, text.clone()));
-    // Only the prompt that waits for it is told: one that was edited since is about something else.
-    if let Overlay::Save { saving: saving @ Saving::Running, .. } = &mut model.overlay {
+    // Only the prompt that waits for it is told: one that was edited since, or is of a sheet, is about something else.
+    let prompt = !handover::is_shown(model);
+    if let Overlay::Save { field, saving: saving @ Saving::Running } = &mut model.overlay
+        && prompt
+        && std::path::Path::new(field.value().trim()) == dir
+    {
         if class == Class::Warning {
             *saving = Saving::Refused(crate::text::clean(&text).into_owned());
             return;

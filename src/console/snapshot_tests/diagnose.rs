@@ -270,8 +270,10 @@ fn a_directory_too_long_for_the_prompt() {
     model.bundles = Some(format!("/srv/{}/bundles", "deep/".repeat(20)).into());
     findings::start_saving(&mut model);
     check(&model, "save", "long");
-    findings::save(&mut model, "/srv/full");
+    let Overlay::Save { field, .. } = &model.overlay else { panic!("{:?}", model.overlay) };
+    let dir = field.value().to_owned();
+    findings::save(&mut model, &dir);
     let why = "/srv/full holds something already; name a directory that is empty, or is not there yet";
-    update(&mut model, Msg::Saved { dir: "/srv/full".into(), result: Err(why.to_owned()) });
+    update(&mut model, Msg::Saved { dir: dir.into(), result: Err(why.to_owned()) });
     check(&model, "save", "refused");
 }

@@ -148,7 +148,8 @@ fn changed(model: &mut Model) {
             commands::look_for(model, &text, from);
         }
         Overlay::Save { saving, .. } => *saving = Saving::Asked,
-        Overlay::None | Overlay::Sort { .. } | Overlay::Columns { .. } | Overlay::Paste(_) | Overlay::Approve(_) => {}
+        Overlay::None => change::form::typed(model),
+        Overlay::Sort { .. } | Overlay::Columns { .. } | Overlay::Paste(_) | Overlay::Approve(_) => {}
     }
 }
 

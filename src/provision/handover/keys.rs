@@ -36,7 +36,7 @@ pub struct UpdateKey {
     pub algorithm: String,
     /// Older keys that the zone takes still.
     pub also: Vec<String>,
-    /// Networks that updates may come from.
+    /// Networks that the zone lists for updates; the server's own `allow-dnsupdate-from` adds to them.
     pub networks: Vec<String>,
     /// Zones of the tenant that do not list it, or are not there.
     pub not_for: Vec<String>,
@@ -115,7 +115,8 @@ pub async fn secret(world: &World, key: &str) -> Result<(Zeroizing<String>, Stri
         let text = format!("the secret of key {key} is not base64");
         return Err(Trouble::new(TroubleKind::Refused, text).with_help("rotate the key"));
     }
-    tracing::info!(key, "the secret of an update key was fetched to be handed over");
+    // To be handed over, or to sign an update with.
+    tracing::info!(key, "the secret of an update key was fetched");
     Ok((Zeroizing::new(told.secret.expose().to_owned()), told.algorithm))
 }
 

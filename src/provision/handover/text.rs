@@ -107,9 +107,10 @@ fn of_key(line: &mut impl FnMut(&str), key: &UpdateKey) {
     if !key.not_for.is_empty() {
         line(&format!("- NOT taken for: {}", key.not_for.join(", ")));
     }
+    // The server's own list adds to the zone's (facts/dns.md §5), and is not read.
     match key.networks.as_slice() {
-        [] => line("- updates may come from: nowhere, the zone lists no network"),
-        all => line(&format!("- updates may come from: {}", all.join(", "))),
+        [] => line("- updates may come from: the zone lists none; the server's own list counts besides"),
+        all => line(&format!("- updates may come from: {}; and what the server's own list adds", all.join(", "))),
     }
 }
 

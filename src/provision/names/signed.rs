@@ -70,6 +70,13 @@ struct Told {
     alias: Option<String>,
 }
 
+impl Told {
+    /// Records, else where an alias leads; not the TTL, which is no part of an identity.
+    fn says(&self) -> Option<&str> {
+        self.fields.as_ref().and_then(|fields| fields.get("records")).or(self.alias.as_ref()).map(String::as_str)
+    }
+}
+
 impl SignedRecords {
     fn server(&self, context: &Context) -> Result<std::net::SocketAddr, Trouble> {
         let dns = context.world.site.powerdns.as_ref();
@@ -103,8 +110,11 @@ impl SignedRecords {
         Ok(Told { fields: ttl.map(|ttl| DnsRecords::wanted(ttl, at(kind).map(|row| content(&row.data)))), alias })
     }
 
-    /// Refuses what cannot be told from the answer of a wildcard: the name may not be there at all.
-    async fn not_a_wildcard(&self, context: &Context, name: &DnsName, own: &Fields) -> Result<(), Trouble> {
+    /// Refuses what cannot be told from the answer of a wildcard, records or an alias: the name may not be there at all.
+    async fn not_a_wildcard(&self, context: &Context, name: &DnsName, own: &Told) -> Result<(), Trouble> {
+        if own.says().is_none() {
+            return Ok(());
+        }
         let mut rest = name.as_str();
         while let Some((label, above)) = rest.split_once('.') {
             rest = above;
@@ -113,7 +123,7 @@ impl SignedRecords {
             }
             let wildcard = dns_name(&format!("*.{above}"))?;
             let told = self.told(context, &wildcard).await?;
-            if told.fields.is_some_and(|there| there.get("records") == own.get("records")) {
+            if told.says() == own.says() {
                 let text = format!(
                     "{} is answered as {} is: whether it is there itself is not known",
                     name.as_str(),
@@ -235,8 +245,9 @@ impl Ensure for SignedRecords {
     fn observe<'a>(&'a self, context: &'a Context) -> Looking<'a> {
         Box::pin(async move {
             let name = dns_name(&self.set.owner)?;
-            let Some(mut own) = self.told(context, &name).await?.fields else { return Ok(Seen::Absent) };
-            self.not_a_wildcard(context, &name, &own).await?;
+            let told = self.told(context, &name).await?;
+            self.not_a_wildcard(context, &name, &told).await?;
+            let Some(mut own) = told.fields else { return Ok(Seen::Absent) };
             own.extend(self.kept(context).await.map(|kept| (KEPT.to_owned(), kept)));
             Ok(Seen::Present(own))
         })

@@ -83,6 +83,20 @@ impl Survey {
         self.near.as_ref().filter(|near| near.tenant == *tenant)
     }
 
+    /// Whether nothing that was read for one tenant is unknown, or lacks a list that says what to look at.
+    #[must_use]
+    pub fn near_is_whole(&self) -> bool {
+        let Some(near) = &self.near else { return false };
+        let lists = self.zones.is_ok() && self.vnets.is_ok() && self.guests().is_ok();
+        let told = |list: Option<bool>| list.unwrap_or(true);
+        let names = told(self.names.as_ref().map(Result::is_ok)) && told(self.registry.as_ref().map(Result::is_ok));
+        let own = near.subnets.is_ok()
+            && told(near.perimeter.as_ref().map(Result::is_ok))
+            && told(near.forward.as_ref().map(Result::is_ok))
+            && near.reverse.values().all(Result::is_ok);
+        lists && names && own
+    }
+
     /// Reads all of it, side by side.
     pub async fn read(world: &World) -> Self {
         let site = &world.site;
@@ -167,7 +181,7 @@ impl Survey {
             if ours {
                 continue;
             }
-            match self.near.as_ref().and_then(|near| near.reverse.get(&index)) {
+            match self.near_of(tenant).and_then(|near| near.reverse.get(&index)) {
                 Some(Ok(Reverse::Own | Reverse::LeftOver(_))) => {}
                 Some(Ok(Reverse::Held(why))) => holds(&mut held, Some(index), why.clone()),
                 Some(Err(why)) => return Err(why.clone()),

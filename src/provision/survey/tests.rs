@@ -114,3 +114,26 @@ fn an_empty_zone_of_addresses_that_says_not_whose_it_is_is_not_adopted() {
     assert!(why.contains("neither a mark nor a key says whose it is"), "{why}");
     assert_eq!(whose(&["gone".to_owned()]), near::Reverse::LeftOver("gone".to_owned()));
 }
+
+#[test]
+fn what_was_read_for_one_tenant_says_nothing_of_another() {
+    let site = invented::site();
+    let [shop, picow] = ["shop", "picow"].map(|name| name.parse::<TenantName>().expect("a name"));
+    let mut heads = invented::Sample::healthy().dns.zones.expect("zones").to_vec();
+    heads.retain(|head| head.name.as_str().starts_with("129.20.10.in-addr.arpa"));
+    heads.iter_mut().for_each(|head| head.account = None);
+    assert_eq!(heads.len(), 1);
+    let near = Near {
+        tenant: shop.clone(),
+        subnets: Ok(Vec::new()),
+        perimeter: None,
+        forward: None,
+        reverse: BTreeMap::from([(index(1), Ok(Reverse::Own))]),
+    };
+    let survey = Survey { names: Some(Ok(heads)), near: Some(near), ..survey() };
+    assert_eq!(survey.index_for(&site, &shop, None), Ok(index(1)));
+    assert_eq!(survey.index_for(&site, &picow, None), Ok(index(2)));
+    assert!(survey.near_is_whole());
+    let unread = Survey { vnets: unknown(), ..survey };
+    assert!(!unread.near_is_whole());
+}

@@ -6,7 +6,7 @@ use jiff::SignedDuration;
 
 use super::*;
 use crate::console::change::testing::{
-    finished, half_way, moment, offer, onboarding, shelf, survey, trouble, unfinished, with_riders,
+    finished, half_way, moment, offer, onboarding, shelf, trouble, unfinished, with_riders,
 };
 use crate::console::change::{Came, Offer, Order, Page, Shelf, State, Told, Wish, page};
 use crate::provision::approve::Consent;
@@ -15,7 +15,7 @@ use crate::provision::journal::ChangeId;
 use crate::provision::trouble::{Trouble, TroubleKind};
 use crate::provision::world::News;
 
-fn orders(effects: &[Effect]) -> Vec<&Order> {
+pub(super) fn orders(effects: &[Effect]) -> Vec<&Order> {
     let order = |effect: &&Effect| matches!(effect, Effect::Change(_));
     effects
         .iter()
@@ -313,85 +313,6 @@ fn any_plan_can_be_asked_for_by_its_name() {
     assert!(matches!(&orders(&asked)[..], [Order::Plan { wish: asked, .. }] if *asked == wish), "{asked:?}");
     assert!(orders(&run_line(&mut m, "plan onbord picow")).is_empty());
     assert!(said(&m).contains("did you mean") || said(&m).contains("onboard"), "{}", said(&m));
-}
-
-#[test]
-fn a_form_checks_while_it_is_typed_and_leads_to_a_plan() {
-    let mut m = given((80, 24));
-    let asked = press(&mut m, "p");
-    assert!(matches!(orders(&asked)[..], [Order::Survey { .. }]), "the sources are read at once: {asked:?}");
-    assert!(orders(&press(&mut m, "enter")).is_empty(), "there is no name yet");
-    let id = m.changes.count;
-    update(&mut m, Msg::Change(id, Box::new(Told::Surveyed(survey()))));
-    type_text(&mut m, "greenhou");
-    assert!(orders(&press(&mut m, "enter")).is_empty());
-    assert!(said(&m).contains("cannot go on"), "{}", said(&m));
-    for _ in 0..8 {
-        press(&mut m, "backspace");
-    }
-    type_text(&mut m, "picow");
-    let asked = press(&mut m, "enter");
-    let words = vec!["picow".to_owned()];
-    assert!(matches!(&orders(&asked)[..], [Order::Plan { wish, .. }] if wish.words == words), "{asked:?}");
-    press(&mut m, "esc");
-    press(&mut m, "tab");
-    type_text(&mut m, "2");
-    assert!(orders(&press(&mut m, "enter")).is_empty(), "index 2 is eds'");
-    press(&mut m, "backspace");
-    type_text(&mut m, "6");
-    for (typed, refused) in [("App", true), ("app", false)] {
-        press(&mut m, "tab");
-        type_text(&mut m, typed);
-        let effects = press(&mut m, "enter");
-        let asked = orders(&effects);
-        assert_eq!(asked.is_empty(), refused, "{typed}");
-        let words = ["picow", "index=6", "workload=app"].map(str::to_owned).to_vec();
-        assert!(refused || matches!(&asked[..], [Order::Plan { wish, .. }] if wish.words == words), "{asked:?}");
-        if refused {
-            for _ in 0..3 {
-                press(&mut m, "backspace");
-            }
-            press(&mut m, "shift-tab");
-        }
-    }
-    press(&mut m, "esc");
-    press(&mut m, "shift-tab");
-    for key in ["backspace", "2"] {
-        if key == "2" {
-            type_text(&mut m, key)
-        } else {
-            press(&mut m, key);
-        }
-    }
-    press(&mut m, "esc");
-    press(&mut m, "p");
-    assert_eq!(m.changes.form.as_ref().unwrap().text("index"), "2", "the draft is kept");
-}
-
-#[test]
-fn a_form_on_screen_reads_its_sources_again_and_one_reading_at_a_time() {
-    let mut m = given((80, 24));
-    press(&mut m, "p");
-    let later = |m: &mut Model, seconds: i64| update(m, Msg::Now(moment(seconds)));
-    assert!(orders(&later(&mut m, 11)).is_empty(), "the first is awaited still");
-    let id = m.changes.count;
-    update(&mut m, Msg::Change(id, Box::new(Told::Surveyed(survey()))));
-    let effects = later(&mut m, 12);
-    let asked = orders(&effects);
-    assert!(matches!(asked[..], [Order::Survey { id, .. }] if *id > 1), "{asked:?}");
-    let id = m.changes.count;
-    update(&mut m, Msg::Change(id, Box::new(Told::Surveyed(survey()))));
-    for letter in ["p", "i", "c", "o", "w"] {
-        press(&mut m, letter);
-    }
-    assert!(orders(&later(&mut m, 13)).is_empty(), "not while it is typed");
-    let effects = later(&mut m, 14);
-    let asked = orders(&effects);
-    assert!(matches!(asked[..], [Order::Survey { tenant: Some(name), .. }] if name.as_str() == "picow"), "{asked:?}");
-    let id = m.changes.count;
-    update(&mut m, Msg::Change(id, Box::new(Told::Surveyed(survey()))));
-    press(&mut m, "esc");
-    assert!(orders(&later(&mut m, 40)).is_empty(), "nobody looks at the form");
 }
 
 #[test]

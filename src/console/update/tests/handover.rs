@@ -67,9 +67,13 @@ fn the_newest_key_goes_into_a_file_that_is_named_and_refusals_can_be_mended() {
     let mut m = known();
     assert!(order(&press(&mut m, "2")).is_none(), "a file is asked for first");
     let asked = press(&mut m, "enter");
+    let saving = |m: &Model| matches!(&m.overlay, Overlay::Save { saving: Saving::Running, .. });
     let named = |order: Option<&Order>, file: &str| matches!(order, Some(Order::Secret { key, to: Some(path), .. }) if key == "tdemo-2" && path == Path::new(file));
     assert!(named(order(&asked), "tdemo-2.key"), "{asked:?}");
     assert!(order(&press(&mut m, "enter")).is_none(), "once");
+    update(&mut m, Msg::Change(0, Box::new(Told::Kept(Err("of an older order".to_owned())))));
+    update(&mut m, Msg::Saved { dir: "tdemo-2.key".into(), result: Err("of a bundle".to_owned()) });
+    assert!(saving(&m), "that was about something else: {:?}", m.overlay);
     tell(&mut m, Told::Kept(Err("tdemo-2.key is there already".to_owned())));
     assert!(matches!(&m.overlay, Overlay::Save { saving: Saving::Refused(why), .. } if why.contains("already")));
     type_text(&mut m, "x");
@@ -104,4 +108,52 @@ fn the_secret_goes_to_the_clipboard_and_nowhere_else() {
     assert_eq!(Arc::strong_count(&whispered.0), 1, "the model keeps none of it");
     let shown: String = view(&m).buffer.content.iter().map(ratatui::buffer::Cell::symbol).collect();
     assert!(!shown.contains(&CANARY[..8]) && !format!("{whispered:?}{:?}", m.changes.handover).contains(&CANARY[..8]));
+}
+
+/// What became of a secret that was waited for when this was done.
+fn copied(meanwhile: impl FnOnce(&mut Model)) -> (bool, Model) {
+    let mut m = known();
+    let asked = press(&mut m, "3");
+    let Some(Order::Secret { id, to: None, .. }) = order(&asked) else { panic!("{asked:?}") };
+    let id = *id;
+    meanwhile(&mut m);
+    let told = Told::Secret(Whispered(Arc::new(Secret::new(CANARY.to_owned()))));
+    let effects = update(&mut m, Msg::Change(id, Box::new(told)));
+    (effects.iter().any(|e| matches!(e, Effect::CopySecret(_))), m)
+}
+
+#[test]
+fn a_secret_that_comes_late_leaves_the_clipboard_alone() {
+    assert!(copied(|_| ()).0);
+    for (what, meanwhile) in [
+        ("the sheet was left", (|m| drop(press(m, "esc"))) as fn(&mut Model)),
+        ("something else was copied", |m| drop(press(m, "c"))),
+        ("it was left, and come back to", |m| {
+            press(m, "esc");
+            press(m, "H");
+        }),
+    ] {
+        let (copied, m) = copied(meanwhile);
+        assert!(!copied && said(&m).contains("too late"), "{what}: {}", said(&m));
+    }
+    let newer = |m: &mut Model| {
+        press(m, "1");
+        press(m, "enter");
+    };
+    assert!(!copied(newer).0, "something newer is awaited");
+}
+
+#[test]
+fn a_prompt_of_a_bundle_does_not_hear_of_a_sheet() {
+    let mut m = known();
+    press(&mut m, "2");
+    press(&mut m, "enter");
+    let id = m.changes.count;
+    press(&mut m, "esc");
+    press(&mut m, "esc");
+    let field = tui_input::Input::new("bundle".to_owned());
+    m.overlay = Overlay::Save { field, saving: Saving::Running };
+    update(&mut m, Msg::Change(id, Box::new(Told::Kept(Ok("key tdemo-2 is in /tmp/tdemo-2.key".to_owned())))));
+    assert!(matches!(&m.overlay, Overlay::Save { saving: Saving::Running, .. }), "{:?}", m.overlay);
+    assert!(said(&m).contains("/tmp/tdemo-2.key"), "a file with a secret is always told: {}", said(&m));
 }
