@@ -246,7 +246,9 @@ fn machine<'f>(facts: &'f Facts, record: &Record) -> Machine<'f> {
         Some(Vm { vmid: u32::try_from(guest.vmid).ok()?, uuid: uuid(guest), status, started_at })
     });
     let fresh = facts.cluster.guests.is_some();
-    let whole = fresh && facts.access.held.as_ref().is_some_and(|held| RESOURCES.privilege.sees_all(held));
+    // While a node is out of reach, Proxmox names its guests by their numbers alone.
+    let named = all.iter().all(|guest| guest.name.is_some());
+    let whole = fresh && named && facts.access.held.as_ref().is_some_and(|held| RESOURCES.privilege.sees_all(held));
     Machine { vm, fresh, whole, read_at: facts.read_at }
 }
 
