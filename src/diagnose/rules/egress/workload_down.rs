@@ -88,7 +88,7 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
             }
             if let Some(why) = not_looked(&exit, tenant) {
                 out.unknown_of(
-                    [Subject::new("zone", &tenant.zone)],
+                    [Subject::new("zone", tenant.zone)],
                     format!("whether workloads of {} answer on {}", tenant.zone, exit.name),
                     Some(why),
                 );
