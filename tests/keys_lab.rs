@@ -220,6 +220,5 @@ async fn a_key_that_is_no_tenants_is_named_and_not_tried() {
         assert_eq!(beside.collect::<Vec<_>>(), ["acme", "nobody.invalid"]);
     }
     assert!(!ids(&seen.report).contains(&"tsig-foreign"), "{}", told(&seen.report));
-    assert_eq!(between(&seen.facts, &all[0], &all[1]), KeyWay::KeptOut);
     lab.shutdown().await;
 }
