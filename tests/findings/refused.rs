@@ -117,7 +117,7 @@ fn a_record_that_a_later_reading_does_not_hold_is_gone() {
         !found([&[subnets], items].concat(), "gateway-record-stale").is_empty()
     };
     let (old, new) = (read("old", "", "192.0.2.254"), read("new", "", "192.0.2.1"));
-    assert!(told(&[old.clone()]) && told(&[new.clone(), old.clone()]));
+    assert!(told(std::slice::from_ref(&old)) && told(&[new.clone(), old.clone()]));
     assert!(!told(&[old.clone(), new]));
     assert!(!told(&[old.clone(), read("one", "?rrset_name=shop0-gw.shop.test.", "192.0.2.1")]));
     assert!(told(&[old, read("other", "?rrset_name=web.shop.test.&rrset_type=A", "192.0.2.1")]));

@@ -50,7 +50,7 @@ fn passes(report: &Report, id: &str) -> bool {
 }
 
 fn unknown(report: &Report, id: &str) -> bool {
-    report.unknown.iter().any(|unknown| unknown.ids.iter().any(|own| *own == id))
+    report.unknown.iter().any(|unknown| unknown.ids.contains(&id))
 }
 
 #[test]
