@@ -180,12 +180,12 @@ impl Facts {
     }
 }
 
-/// The JSON of a successful answer, or why there is none.
 /// Whether `word` is among those of a material's name.
 fn is_called(name: &str, word: &str) -> bool {
     name.split(|c: char| !c.is_alphanumeric()).any(|own| own.eq_ignore_ascii_case(word))
 }
 
+/// The JSON of a successful answer, or why there is none.
 fn json(item: &Item) -> Result<serde_json::Value, Taken> {
     serde_json::from_str(&item.body).map_err(|e| Taken::Unreadable(format!("no JSON: {e}")))
 }

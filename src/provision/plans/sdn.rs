@@ -102,8 +102,8 @@ pub async fn status(world: &World, entries: &[Entry]) -> Result<Status, Trouble>
     Ok(Status { waits: waits.collect(), lock, holder })
 }
 
-/// The newest change that began to do just that to the object of that name, and has not come to its end: then all it did would
-/// be applied.
+/// The newest change that began to do just that to the object of that name. What one did that applied it, and came to its end,
+/// waits no more.
 fn toucher(entries: &[Entry], name: &str, state: &str, options: &Fields) -> Option<ChangeId> {
     let wrote = |todo: &Difference| match (todo, state) {
         (Difference::Create(_), "new") | (Difference::Delete(_), "deleted") => true,
@@ -121,8 +121,11 @@ fn toucher(entries: &[Entry], name: &str, state: &str, options: &Fields) -> Opti
             _ => false,
         })
     };
-    let open = entries.iter().filter(|entry| entry.closed() != Some(Closing::Done));
-    open.filter(touched).map(|entry| entry.id).max()
+    let applied = |entry: &&Entry| {
+        let applies = entry.plan.steps.iter().any(|step| matches!(step.object, Object::SdnApply(_)));
+        applies && entry.closed() == Some(Closing::Done)
+    };
+    entries.iter().filter(|entry| !applied(entry)).filter(touched).map(|entry| entry.id).max()
 }
 
 /// What an apply would change on each of these nodes, with what the dry run leaves out.
