@@ -58,6 +58,19 @@ async fn a_healthy_site_has_nothing_to_say() {
     lab.shutdown().await;
 }
 
+/// Nobody who is not seen is cleared: a token that is shown some tenants at most makes a check of all of them unknown.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_check_of_tenants_that_are_not_shown_is_unknown() {
+    let (lab, site) = lab().await;
+    lab.fault_on("list-filtered").unwrap();
+    for check in [Check::Egress, Check::Workload] {
+        let found = Diagnosis::of(&Wanted::of(check, None), evidence(&site, check, None).await, Vec::new());
+        let told = found.report.unknown.iter().any(|unknown| unknown.missing.starts_with("which tenants there are"));
+        assert!(told, "{}", self::told(&found.report));
+    }
+    lab.shutdown().await;
+}
+
 /// The first leg is told from the tenant's own machines, whether their number or their address names them.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_first_leg_is_of_the_tenants_own_machines() {

@@ -97,6 +97,27 @@ async fn what_a_vm_that_is_there_differs_in_is_set_and_taken_back() {
 }
 
 #[tokio::test]
+async fn what_cannot_be_removed_is_refused_before_anything_is_done() {
+    let bench = bench().await;
+    made(&bench).await;
+    let delete = async || {
+        let (tenant, name) = ("tdemo".parse().unwrap(), "web".parse().unwrap());
+        deevnet_console::provision::plans::workload::delete(&bench.world, &tenant, &name).await
+    };
+    bench.lab.fault_on("pve-no-quorum").unwrap();
+    let told = delete().await.err().map(|trouble| trouble.text).unwrap_or_default();
+    assert!(told.contains("no quorum"), "{told}");
+    bench.lab.fault_off("pve-no-quorum").unwrap();
+    let vmid = bench.vmid("tdemo-web").await;
+    bench.edit(|world| {
+        world.guests.get_mut(&vmid).unwrap().config.insert("lock".to_owned(), json!("backup"));
+    });
+    let told = delete().await.err().map(|trouble| trouble.text);
+    assert_eq!(told.as_deref(), Some(&*format!("VM {vmid} is locked (backup)")));
+    bench.lab.shutdown().await;
+}
+
+#[tokio::test]
 async fn a_successor_is_not_taken_back_with_the_one_that_was_made() {
     let bench = bench().await;
     assert_eq!(bench.run(bench.create(&web()).await).await, Ended::Done);

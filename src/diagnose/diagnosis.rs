@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::Report;
-use super::collect::{Asked, Wanted, asked};
+use super::collect::{Asked, Check, Wanted, asked};
 use super::contract::{self, Judged};
 use super::evidence::{Evidence, Item};
 use super::facts::Facts;
@@ -61,6 +61,14 @@ pub struct OneNode {
     pub untested: Untested,
 }
 
+/// A check of all tenants that is not shown all of them clears nobody whom it did not see.
+fn who(wanted: &Wanted, facts: &Facts) -> Option<Unknown> {
+    let of_all = wanted.tenant.is_none() && matches!(wanted.check, Check::Egress | Check::Workload | Check::All);
+    let filtered = of_all && facts.sdn.zones_in_force().is_some();
+    let why = contract::unseen(facts).filter(|_| filtered)?;
+    Some(Unknown { missing: why, why: None, ids: Vec::new(), about: None })
+}
+
 impl Diagnosis {
     /// Judges `evidence` of a check that was asked for `wanted`, `open` not having come yet.
     #[must_use]
@@ -68,7 +76,8 @@ impl Diagnosis {
         let facts = Facts::of(&evidence);
         let whole = Report::of_facts(&facts);
         let known = facts.site.as_ref().is_some_and(|site| asked(&evidence, wanted, &site.value) == Asked::There);
-        let (report, others) = concerning(wanted, &whole, known);
+        let (mut report, others) = concerning(wanted, &whole, known);
+        report.unknown.extend(who(wanted, &facts));
         let clauses = contract::asked(&report, &facts, wanted).unwrap_or_default();
         let whole = whole.with_owners(&facts);
         let verdicts = if open.is_empty() { verdicts(wanted, &whole, &facts) } else { BTreeMap::new() };

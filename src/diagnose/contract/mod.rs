@@ -196,7 +196,7 @@ pub fn asked(report: &Report, facts: &Facts, wanted: &Wanted) -> Option<Vec<Judg
 }
 
 /// Why it cannot be told which tenants there are; `None` where the list of zones was read whole.
-fn unseen(facts: &Facts) -> Option<String> {
+pub(super) fn unseen(facts: &Facts) -> Option<String> {
     let whole = || facts.access.held.as_ref().is_none_or(|held| ZONES.privilege.sees_all(held));
     match facts.sdn.zones_in_force() {
         Some(_) if whole() => None,

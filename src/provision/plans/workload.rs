@@ -249,8 +249,31 @@ pub async fn delete(world: &Arc<World>, tenant: &TenantName, name: &WorkloadName
     let wanted = Workload::new(tenant.clone(), name.clone());
     let home = choose::home(world, &wanted).await?;
     let gone = |vm| Step::absent(Object::VmGone(VmGone { vm, uuid: None }));
-    let steps = if home.exists { vec![gone(home.existing(&wanted)?)] } else { Vec::new() };
+    let mut steps = Vec::new();
+    if home.exists {
+        let vm = home.existing(&wanted)?;
+        can_go(world, &vm).await?;
+        steps.push(gone(vm));
+    }
     Ok(plan(world, &wanted, "Delete", steps))
+}
+
+/// Refuses what Proxmox would refuse once the names are gone and the machine is stopped. A cluster that does not tell of its
+/// quorum is no reason against it: Proxmox decides then.
+async fn can_go(world: &World, vm: &Machine) -> Result<(), Trouble> {
+    let client = world.proxmox()?;
+    let refused = |text: String, help: &str| Err(Trouble::new(TroubleKind::Refused, text).with_help(help.to_owned()));
+    if client.cluster_status().await.is_ok_and(|cluster| cluster.quorate == Some(false)) {
+        let text = format!("the cluster has no quorum: VM {} cannot be removed", vm.vmid);
+        return refused(text, "bring nodes back: Proxmox refuses every change until then");
+    }
+    match client.vm_config(&vm.node, vm.vmid).await.map_err(|e| Trouble::from(&e))?.lock {
+        None => Ok(()),
+        Some(lock) => {
+            let text = format!("VM {} is locked ({})", vm.vmid, crate::text::clean(&lock));
+            refused(text, "let that task end, then make the plan again")
+        }
+    }
 }
 
 /// What stays of a workload that is removed, or is free for the next one.
