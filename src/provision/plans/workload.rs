@@ -262,7 +262,7 @@ pub async fn delete(world: &Arc<World>, tenant: &TenantName, name: &WorkloadName
 /// quorum is no reason against it: Proxmox decides then.
 async fn can_go(world: &World, vm: &Machine) -> Result<(), Trouble> {
     let client = world.proxmox()?;
-    let refused = |text: String, help: &str| Err(Trouble::new(TroubleKind::Refused, text).with_help(help.to_owned()));
+    let refused = |text: String, help: &str| Err(Trouble::new(TroubleKind::Refused, text).with_help(help));
     if client.cluster_status().await.is_ok_and(|cluster| cluster.quorate == Some(false)) {
         let text = format!("the cluster has no quorum: VM {} cannot be removed", vm.vmid);
         return refused(text, "bring nodes back: Proxmox refuses every change until then");
