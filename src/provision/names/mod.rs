@@ -19,6 +19,7 @@ pub use reload::ResolverReload;
 pub use signed::SignedRecords;
 pub use zone::{Claim, DnsZone};
 
+use super::fields::Difference;
 use super::object::Object;
 use super::trouble::{Trouble, TroubleKind};
 use super::world::World;
@@ -119,6 +120,12 @@ pub(super) fn listed<S: AsRef<str>>(words: impl IntoIterator<Item = S>) -> Optio
 /// The words of a list that [`listed`] made.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(',').map(str::trim).filter(|word| !word.is_empty())
+}
+
+/// A set of records that is removed, in words: its name, and the records where they are known.
+fn records_that_go(name: String, todo: &Difference) -> String {
+    let now = todo.changes().iter().find(|change| change.field == "records").and_then(|change| change.now.as_deref());
+    now.map_or_else(|| name.clone(), |records| format!("{name}: {records}"))
 }
 
 #[cfg(test)]

@@ -223,9 +223,7 @@ impl Ensure for DnsRecords {
     }
 
     fn goes(&self, todo: &Difference) -> Vec<String> {
-        let now =
-            todo.changes().iter().find(|change| change.field == "records").and_then(|change| change.now.as_deref());
-        vec![now.map_or_else(|| self.name(), |records| format!("{}: {records}", self.name()))]
+        vec![super::records_that_go(self.name(), todo)]
     }
 
     fn observe<'a>(&'a self, context: &'a Context) -> Looking<'a> {
