@@ -150,8 +150,9 @@ async fn a_lock_is_waited_for_and_then_told_with_who_holds_it() {
             }
         });
     };
-    lock(Some("backup"));
+    // The backup begins after the plan was made: one that is there before is refused with the plan.
     let plan = delete(&bench.world, &web().tenant, &web().name).await.unwrap();
+    lock(Some("backup"));
     let (_, kind, text, help) = early(bench.run(plan).await);
     assert_eq!(kind, TroubleKind::Busy);
     assert!(text.contains("is locked (backup), held by") && help.contains("qm unlock"), "{text} {help}");
