@@ -8,7 +8,7 @@ use deevnet_console::provision::plan::Question;
 use deevnet_console::provision::saved::{self, Asked};
 use deevnet_console::provision::trouble::TroubleKind;
 
-use super::plans_common::bench;
+use super::operators::bench;
 use super::{LONG, open_steps};
 
 /// All verbs that make something so, in an order in which each has something to do. A restart and a replacement are done anew
