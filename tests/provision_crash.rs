@@ -1,9 +1,8 @@
 //! Changes that are cut off at every request, by every kind of lost, late, doubled and wrong answer, and at every line of their
 //! journal: taken up again they end as if nothing had happened.
 //!
-//! What a program that dies leaves is its journal and the site, nothing else: the two are noted at every boundary of one
-//! undisturbed run, and the change is taken up from each pair that is different, by new clients, in a lab that is set back to
-//! it. Time passes where somebody waits, and only there.
+//! Each run begins at the moment of one undisturbed run, in a lab that is set back to it, with new clients. Time passes where
+//! somebody waits, and only there.
 
 #![cfg(feature = "console")]
 #![allow(
@@ -16,27 +15,23 @@
 
 mod change_common;
 
+#[path = "provision_crash/answers.rs"]
+mod answers;
 #[path = "provision_crash/bench.rs"]
 mod bench;
+#[path = "provision_crash/drops.rs"]
+mod drops;
 #[path = "provision_crash/gates.rs"]
 mod gates;
 #[path = "provision_crash/matrix.rs"]
 mod matrix;
+#[path = "change_common/secrets.rs"]
+mod secrets;
 #[path = "provision_crash/state.rs"]
 mod state;
 
 use bench::Course;
 use matrix::Matrix;
-
-/// Drops and cuts at all boundaries, then every write disturbed.
-async fn whole(course: Course, ways: usize) {
-    let mut matrix = Matrix::of(course).await;
-    matrix.drops().await;
-    matrix.cuts().await;
-    matrix.writes(ways).await;
-    matrix.reads().await;
-    matrix.end().await;
-}
 
 /// A change that was cut off is taken back instead.
 #[tokio::test]
@@ -48,17 +43,58 @@ async fn what_was_cut_off_is_taken_back_whole_or_says_what_it_leaves() {
     }
 }
 
+/// Drops at all requests, and cuts of the journal.
+async fn cut_off(course: Course, all: bool) {
+    let mut matrix = Matrix::of(course).await;
+    matrix.drops(all).await;
+    matrix.cuts().await;
+    matrix.end().await;
+}
+
 #[tokio::test]
 async fn an_onboarding_ends_as_undisturbed_wherever_it_is_cut_off() {
-    whole(Course::Onboard, 2).await;
+    cut_off(Course::Onboard, false).await;
 }
 
 #[tokio::test]
 async fn a_workload_ends_as_undisturbed_wherever_it_is_cut_off() {
-    whole(Course::Workload, 7).await;
+    cut_off(Course::Workload, true).await;
 }
 
 #[tokio::test]
 async fn the_end_of_a_tenant_ends_as_undisturbed_wherever_it_is_cut_off() {
-    whole(Course::Delete, 5).await;
+    cut_off(Course::Delete, true).await;
+}
+
+/// The answers to what looks, and to what changes something, disturbed one at a time.
+async fn answered(course: Course, more: usize) {
+    let mut matrix = Matrix::of(course).await;
+    matrix.writes(more).await;
+    matrix.looks(0, 1).await;
+    matrix.end().await;
+}
+
+#[tokio::test]
+async fn an_onboarding_ends_as_undisturbed_whatever_becomes_of_an_answer() {
+    let mut matrix = Matrix::of(Course::Onboard).await;
+    matrix.writes(1).await;
+    matrix.looks(0, 2).await;
+    matrix.end().await;
+}
+
+#[tokio::test]
+async fn an_onboarding_ends_as_undisturbed_whatever_becomes_of_an_answer_to_its_other_looks() {
+    let mut matrix = Matrix::of(Course::Onboard).await;
+    matrix.looks(1, 2).await;
+    matrix.end().await;
+}
+
+#[tokio::test]
+async fn a_workload_ends_as_undisturbed_whatever_becomes_of_an_answer() {
+    answered(Course::Workload, 4).await;
+}
+
+#[tokio::test]
+async fn the_end_of_a_tenant_ends_as_undisturbed_whatever_becomes_of_an_answer() {
+    answered(Course::Delete, 2).await;
 }

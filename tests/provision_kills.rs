@@ -11,6 +11,8 @@
 )]
 
 mod change_common;
+#[path = "change_common/secrets.rs"]
+mod secrets;
 #[path = "provision_crash/state.rs"]
 mod state;
 
@@ -23,7 +25,8 @@ use change_common::Options;
 use deevnet_console::lab::gate::{Arrival, Gate, Way};
 use deevnet_console::lab::{Lab, Moment};
 use rustix::process::{Pid, Signal, kill_process};
-use state::{differs, secrets, state};
+use secrets::secrets;
+use state::{differs, state};
 
 /// Ends the program when a request arrives, or when it was done.
 struct Ends {
@@ -198,7 +201,8 @@ async fn a_program_that_is_killed_or_hung_up_is_taken_up_by_another() {
     let wanted = state(&bench.lab.world());
     let (first, all) = (counting.first.load(Ordering::SeqCst), counting.seen.load(Ordering::SeqCst));
     let mut said = vec![ran.printed];
-    for words in [&["journal"][..], &["journal", "-o", "json"], &["audit"], &["-o", "json", "get", "tenants"]] {
+    for words in [&["journal"][..], &["journal", "-o", "json"], &["audit", "export"], &["get", "tenants", "-o", "json"]]
+    {
         said.push(bench.run(home.path(), words, None).await.printed);
     }
     holds_no_secret(&bench, home.path(), &said);

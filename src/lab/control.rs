@@ -203,6 +203,10 @@ async fn gated(shared: &Arc<Shared>, request: Request) -> Option<Reply> {
     };
     match (standing.way, &request) {
         (Way::Unheard, _) => return None,
+        (Way::Held, _) => {
+            standing.held().await;
+            return None;
+        }
         (Way::Refused(code), _) => return Some(failed(code)),
         (Way::Later(more), Request::PutLocal { text, .. }) => {
             shared.gates.hold(standing.due(more), Late::Put(text.clone()));
@@ -215,6 +219,10 @@ async fn gated(shared: &Arc<Shared>, request: Request) -> Option<Reply> {
     standing.done();
     match standing.way {
         Way::Unanswered | Way::Later(_) => None,
+        Way::Kept => {
+            standing.held().await;
+            None
+        }
         Way::Denied(code) => Some(failed(code)),
         _ => Some(reply),
     }

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use axum::http::request::Parts;
+use tokio::sync::watch;
 
 use super::http::Api;
 
@@ -42,6 +43,10 @@ pub enum Way {
     Twice,
     /// The connection ends; it is done when so many more requests have arrived.
     Later(u64),
+    /// Nothing is done, and the connection stays as it is until the gate is set anew; then it ends.
+    Held,
+    /// It is done, and its answer is kept back until the gate is set anew; then the connection ends.
+    Kept,
 }
 
 /// Who decides.
@@ -66,6 +71,8 @@ pub(super) enum Late {
 pub(super) struct Gates {
     gate: Mutex<Option<Arc<dyn Gate>>>,
     number: AtomicU64,
+    /// How often it was set.
+    set: watch::Sender<u64>,
     late: Mutex<Vec<(u64, Late)>>,
 }
 
@@ -73,6 +80,7 @@ pub(super) struct Gates {
 pub(super) struct Standing {
     gate: Option<Arc<dyn Gate>>,
     request: Arrival,
+    set: watch::Receiver<u64>,
     pub(super) way: Way,
 }
 
@@ -82,6 +90,12 @@ impl Standing {
         if let Some(gate) = &self.gate {
             gate.done(&self.request);
         }
+    }
+
+    /// Until the gate is set anew.
+    pub(super) async fn held(mut self) {
+        // Without a gate nothing is held any more either.
+        let _ = self.set.changed().await;
     }
 
     /// When it is done, where that is later.
@@ -96,6 +110,7 @@ impl Gates {
         *self.gate.lock().unwrap_or_else(PoisonError::into_inner) = gate;
         self.number.store(0, Ordering::SeqCst);
         self.late().clear();
+        self.set.send_modify(|times| *times += 1);
     }
 
     fn late(&self) -> MutexGuard<'_, Vec<(u64, Late)>> {
@@ -104,12 +119,13 @@ impl Gates {
 
     /// A request arrives. Also gives what was held back until now.
     pub(super) fn arrives(&self, request: Arrival) -> (Standing, Vec<Late>) {
+        let set = self.set.subscribe();
         let gate = self.gate.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let number = self.number.fetch_add(1, Ordering::SeqCst) + 1;
         let request = Arrival { number, ..request };
         let due: Vec<Late> = self.late().extract_if(.., |(due, _)| *due <= number).map(|(_, late)| late).collect();
         let way = gate.as_ref().map_or(Way::Pass, |gate| gate.arrives(&request));
-        (Standing { gate, request, way }, due)
+        (Standing { gate, request, set, way }, due)
     }
 
     /// Holds a request back until that number.

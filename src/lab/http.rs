@@ -299,18 +299,26 @@ async fn gated(api: Api, shared: &Shared, parts: Parts, body: Vec<u8>) -> Option
     let bare = |status| Answer::new(status, Payload::Empty);
     match standing.way {
         Way::Unheard => return None,
+        Way::Held => {
+            standing.held().await;
+            return None;
+        }
         Way::Refused(status) => return Some(bare(status)),
         Way::Later(more) => {
             shared.gates.hold(standing.due(more), Late::Http(api, Box::new(parts), body));
             return None;
         }
         Way::Twice => drop(done(api, shared, parts.clone(), body.clone()).await),
-        Way::Pass | Way::Unanswered | Way::Denied(_) => {}
+        Way::Pass | Way::Unanswered | Way::Denied(_) | Way::Kept => {}
     }
     let answer = done(api, shared, parts, body).await;
     standing.done();
     match standing.way {
         Way::Unanswered => None,
+        Way::Kept => {
+            standing.held().await;
+            None
+        }
         Way::Denied(status) => Some(bare(status)),
         _ => answer,
     }

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use deevnet_console::backends::http::Limits;
 use deevnet_console::backends::opnsense;
+use deevnet_console::lab::state::World as LabWorld;
 use deevnet_console::lab::{Lab, Moment};
 use deevnet_console::provision::conduct;
 use deevnet_console::provision::engine::Ended;
@@ -39,6 +40,7 @@ pub enum Course {
 #[derive(Clone)]
 pub struct Fork {
     pub moment: Moment,
+    pub world: Arc<LabWorld>,
     pub now: i64,
     pub journal: usize,
 }
@@ -97,6 +99,11 @@ impl Bench {
 
     pub fn file(&self) -> PathBuf {
         self.runs.state.path().join("journal/C-0001.jsonl")
+    }
+
+    /// The journal of the course; empty where there is none.
+    pub fn journal_bytes(&self) -> Vec<u8> {
+        std::fs::read(self.file()).unwrap_or_default()
     }
 
     /// What is there, everything written down with it.
@@ -269,5 +276,5 @@ fn is_unlock(plan: &Plan) -> bool {
 
 pub fn fork(lab: &Lab, now: &Hand, file: &std::path::Path) -> Fork {
     let journal = std::fs::metadata(file).map_or(0, |file| usize::try_from(file.len()).unwrap());
-    Fork { moment: lab.moment(), now: now.now(), journal }
+    Fork { moment: lab.moment(), world: lab.world(), now: now.now(), journal }
 }

@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, Weak};
+use std::sync::{Arc, Mutex, Weak};
 
 use deevnet_console::lab::Lab;
 use deevnet_console::lab::gate::{Arrival, Gate, Way};
+use tokio::sync::Notify;
 
 use crate::bench::{Fork, fork};
 use crate::change_common::Hand;
@@ -19,6 +20,11 @@ pub struct Point {
 }
 
 impl Point {
+    pub fn told(&self) -> String {
+        let Arrival { number, to, method, target, .. } = &self.request;
+        format!("{number} {to} {method} {target}")
+    }
+
     /// Whether something was done.
     pub fn writes(&self) -> bool {
         self.after.as_ref().is_some_and(|after| !after.moment.is(&self.before.moment))
@@ -61,35 +67,46 @@ fn alike(one: &Arrival, other: &Arrival) -> bool {
     (one.to, &one.method, &one.target) == (other.to, &other.method, &other.target)
 }
 
-/// Disturbs one request, the first time it comes.
+/// Decides on one request of a run that is like the undisturbed one until then, and says when it is there.
 pub struct One {
-    pub request: Arrival,
+    request: Arrival,
+    /// The so manieth that asks for that, from 1.
+    nth: u64,
     pub way: Way,
-    pub met: AtomicU64,
+    seen: AtomicU64,
+    number: AtomicU64,
+    /// It arrived, or where its answer is kept back, it was done.
+    pub reached: Notify,
+}
+
+impl One {
+    pub fn at(points: &[Point], at: usize, way: Way) -> Arc<Self> {
+        let request = points[at].request.clone();
+        let nth = points[..=at].iter().filter(|point| alike(&point.request, &request)).count();
+        let nth = u64::try_from(nth).unwrap();
+        Arc::new(Self { request, nth, way, seen: AtomicU64::new(0), number: AtomicU64::new(0), reached: Notify::new() })
+    }
+
+    pub fn met(&self) -> bool {
+        self.number.load(Ordering::SeqCst) > 0
+    }
 }
 
 impl Gate for One {
     fn arrives(&self, request: &Arrival) -> Way {
-        if alike(&self.request, request) && self.met.fetch_add(1, Ordering::SeqCst) == 0 { self.way } else { Way::Pass }
-    }
-}
-
-/// Disturbs every `every`th of the requests that only look, from the `from`th on.
-pub struct Looks {
-    pub every: u64,
-    pub from: u64,
-    pub way: Way,
-    pub seen: AtomicU64,
-    pub met: Mutex<Vec<Arrival>>,
-}
-
-impl Gate for Looks {
-    fn arrives(&self, request: &Arrival) -> Way {
-        let looks = request.method == "GET" || request.method == "enter" || request.target.contains("/search");
-        if !looks || self.seen.fetch_add(1, Ordering::SeqCst) % self.every != self.from {
+        if !alike(&self.request, request) || self.seen.fetch_add(1, Ordering::SeqCst) + 1 != self.nth {
             return Way::Pass;
         }
-        self.met.lock().unwrap().push(request.clone());
+        self.number.store(request.number, Ordering::SeqCst);
+        if self.way != Way::Kept {
+            self.reached.notify_one();
+        }
         self.way
+    }
+
+    fn done(&self, request: &Arrival) {
+        if self.way == Way::Kept && self.number.load(Ordering::SeqCst) == request.number {
+            self.reached.notify_one();
+        }
     }
 }
