@@ -5,6 +5,7 @@
 
 mod certificate;
 mod classify;
+mod echo;
 mod error;
 mod look;
 mod record;

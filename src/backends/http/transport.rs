@@ -13,6 +13,7 @@ use zeroize::Zeroizing;
 
 use super::Access;
 use super::classify::classify;
+use super::echo::blank;
 use super::error::{HttpError, Kind, Phase};
 use super::record::{Exchange, Recorder};
 use super::text::clean;
@@ -275,9 +276,16 @@ impl HttpClient {
             }
             append(&mut body, &chunk);
         }
+        let mut reason = reason(&answer);
+        if let Some((_, credential)) = self.secret.as_ref().filter(|_| !answer.status().is_success()) {
+            blank(credential, &mut body);
+            let mut words = reason.into_bytes();
+            blank(credential, &mut words);
+            reason = String::from_utf8_lossy(&words).into_owned();
+        }
         Ok(Response {
             status: answer.status().as_u16(),
-            reason: reason(&answer),
+            reason,
             content_type: header(&answer, &CONTENT_TYPE),
             date: header(&answer, &DATE),
             body: std::mem::take(&mut *body),
