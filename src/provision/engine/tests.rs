@@ -452,3 +452,18 @@ proptest! {
         });
     }
 }
+
+#[test]
+fn only_a_plan_that_does_the_same_until_its_index_takes_the_place_of_another() {
+    use crate::provision::object::Object;
+    use crate::provision::tenant::OwnIndex;
+    let of = |before: &str, index: u8, or_next: bool| {
+        let own = OwnIndex { tenant: "tdemo".to_owned(), index, or_next, first: None };
+        plan(vec![present(before), Step::present(Object::OwnIndex(own), Fields::new()), present("zone")])
+    };
+    assert!(of("lock", 2, true).takes_the_place_of(&of("lock", 1, true)));
+    assert!(!of("other", 2, true).takes_the_place_of(&of("lock", 1, true)), "it does something else first");
+    assert!(!of("lock", 2, true).takes_the_place_of(&of("lock", 1, false)), "that very index was asked for");
+    let elsewhere = Plan { site: "elsewhere".to_owned(), ..of("lock", 2, true) };
+    assert!(!elsewhere.takes_the_place_of(&of("lock", 1, true)));
+}

@@ -205,3 +205,28 @@ fn an_update_that_nobody_saw_done_is_set_back_only_from_what_it_was_to_be() {
     assert_eq!(refused.kind, TroubleKind::Moved);
     assert!(refused.text.contains("10.20.129.99"), "{refused}");
 }
+
+/// An apply of the fabric writes FRR's configuration anew, and the lock ends with it.
+#[test]
+fn what_is_on_an_exit_node_goes_before_the_apply() {
+    use crate::provision::object::Danger;
+    use crate::provision::testing::{Thing, role};
+    let role = |id: &str| role(id, if id == "zone" { "object" } else { id }, Danger::One);
+    let stanza = Thing { id: "stanza".to_owned(), place: Place::Exit, danger: Danger::One, role: "object".to_owned() };
+    let steps = [role("lock"), Object::Thing(stanza), role("zone"), role("apply")];
+    let made = steps.map(|object| (Step::present(object, fields([("is", "there")])), Seen::Absent));
+    let (names, left) = names(&way_back(&done(made.to_vec())));
+    assert_eq!(names, ["thing lock", "thing zone", "thing stanza", "thing apply"]);
+    assert!(left.is_empty(), "{left:?}");
+}
+
+#[test]
+fn the_same_in_other_words_is_as_the_change_left_it() {
+    let step = Step {
+        left_as: Some(present(&[("kind", "native")])),
+        ..Step::present(zone("rtrip.example.net"), fields([("kind", "closed")]))
+    };
+    let judged = |kind| step.judge(&present(&[("kind", kind)]), &[], false);
+    assert!(judged("native").is_ok() && judged("primary").is_ok(), "{:?}", judged("primary"));
+    assert_eq!(judged("secondary").expect_err("another kind").kind, TroubleKind::Moved);
+}
