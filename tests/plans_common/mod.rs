@@ -11,7 +11,7 @@ use deevnet_console::lab::{Lab, LabOptions, Pace};
 use deevnet_console::provision::approve::{ApprovedPlan, Consent};
 use deevnet_console::provision::conduct::{self, Course, Ears};
 use deevnet_console::provision::engine::Ended;
-use deevnet_console::provision::journal::{Entry, Journal, Who};
+use deevnet_console::provision::journal::{Entry, Journal, JournalError, Who};
 use deevnet_console::provision::plan::Preview;
 use deevnet_console::provision::plans::table::{Desk, Draft, maker};
 use deevnet_console::provision::trouble::Trouble;
@@ -91,7 +91,12 @@ impl Operator {
     }
 
     /// Runs what was looked at, with its name typed.
-    pub async fn run(&self, (preview, course): (Preview, Course)) -> Ended {
+    pub async fn run(&self, asked: (Preview, Course)) -> Ended {
+        self.tried(asked).await.unwrap()
+    }
+
+    /// The same, which the journal may keep from being begun.
+    pub async fn tried(&self, (preview, course): (Preview, Course)) -> Result<Ended, JournalError> {
         let approved = self.approved(preview);
         let (heard, also) = (Arc::clone(&self.heard), Arc::clone(&self.also));
         let listener: Listener = Arc::new(move |news: News| {
@@ -101,7 +106,7 @@ impl Operator {
         let (_keep, stop) = watch::channel(false);
         let who = Who { user: self.name.to_owned(), host: "console".to_owned(), pid: std::process::id() };
         let ears = Ears { listener, stop };
-        conduct::run(&self.desk.world, &self.desk.journal, (course, approved), &who, &ears, |_| ()).await.unwrap()
+        conduct::run(&self.desk.world, &self.desk.journal, (course, approved), &who, &ears, |_| ()).await
     }
 
     /// Asks, looks and runs, to the end.
