@@ -9,22 +9,17 @@
     reason = "a test stops at the first surprise, and says what it skips"
 )]
 
-use std::os::unix::fs::MetadataExt as _;
-use std::path::PathBuf;
-use std::sync::Arc;
+mod change_common;
 
-use deevnet_console::lab::{Lab, LabOptions};
+use std::os::unix::fs::MetadataExt as _;
+
+use change_common::Options;
+use deevnet_console::lab::Lab;
 use serde_json::Value;
 
-#[path = "common/mod.rs"]
-mod common;
-
 async fn lab() -> Lab {
-    let program = PathBuf::from(env!("CARGO_BIN_EXE_deevnet-console"));
-    let clock: Arc<dyn Fn() -> jiff::Timestamp + Send + Sync> = common::clock();
-    let options =
-        LabOptions { tenants: Some(2), workloads: Some(2), writable: true, ..LabOptions::new(clock, program) };
-    Lab::start(options).await.unwrap()
+    let two = Options { workloads: Some(2), moved: false, ..Options::tenants(2) };
+    two.lab().await.0
 }
 
 async fn run(lab: &Lab, args: &[&str]) -> (i32, String, String) {

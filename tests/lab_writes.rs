@@ -2,14 +2,17 @@
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "helpers of tests, which should stop")]
 
-mod writes_common;
+mod change_common;
+#[path = "change_common/requests.rs"]
+mod requests;
 
 use std::collections::BTreeSet;
 
 use base64::Engine as _;
+use change_common::NOW_MS;
 use deevnet_console::lab::Pace;
+use requests::{NODE, Site, site};
 use serde_json::{Value, json};
-use writes_common::{NODE, NOW_MS, Site, site};
 
 /// Clones, configures and starts the first workload of the first tenant.
 async fn workload(site: &Site) {

@@ -2,11 +2,13 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests, which should stop")]
 
-mod writes_common;
+mod change_common;
+#[path = "change_common/requests.rs"]
+mod requests;
 
 use deevnet_console::lab::Pace;
+use requests::{NODE, Site, site};
 use serde_json::json;
-use writes_common::{NODE, Site, site};
 
 const ZONE: &str = "/cluster/sdn/zones/tdemo";
 

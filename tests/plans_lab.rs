@@ -8,12 +8,15 @@
     reason = "helpers of a test: a panic is its verdict"
 )]
 
-mod plans_common;
+mod change_common;
+#[path = "change_common/operators.rs"]
+mod operators;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use change_common::Bench;
 use deevnet_console::backends::proxmox::View;
 use deevnet_console::lab::sdn::Kind;
 use deevnet_console::provision::engine::Ended;
@@ -22,7 +25,7 @@ use deevnet_console::provision::object::Object;
 use deevnet_console::provision::plan::{Plan, Preview};
 use deevnet_console::provision::trouble::TroubleKind;
 use deevnet_console::provision::world::News;
-use plans_common::{Bench, bench};
+use operators::bench;
 
 /// Longer than any of these runs.
 const LONG: Duration = Duration::from_secs(1 << 40);

@@ -14,6 +14,8 @@
     reason = "helpers of a test: a panic is its verdict, its output its report"
 )]
 
+mod change_common;
+
 #[path = "provision_crash/bench.rs"]
 mod bench;
 #[path = "provision_crash/gates.rs"]

@@ -10,7 +10,9 @@
     reason = "a test that cannot go on must fail, and says what it skips"
 )]
 
-mod provision_common;
+mod change_common;
+#[path = "change_common/network.rs"]
+mod network;
 
 use std::io::Write as _;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
@@ -19,6 +21,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
+use change_common::{Bench, early};
 use deevnet_console::backends::exit_node::egress::SCRIPT;
 use deevnet_console::lab::Lab;
 use deevnet_console::lab::gate::{Arrival, Gate, Way};
@@ -30,7 +33,7 @@ use deevnet_console::provision::plans::egress;
 use deevnet_console::provision::sdn::SdnLock;
 use deevnet_console::provision::trouble::TroubleKind;
 use deevnet_console::provision::undo::way_back;
-use provision_common::{Bench, bench, early};
+use network::bench;
 
 /// The network of a tenant with its way out: stanzas, network, apply, proofs.
 fn with_way_out(bench: &Bench) -> Plan {
@@ -86,7 +89,7 @@ async fn a_command_that_fails_or_does_nothing_is_not_believed() {
         assert!(text.contains(said), "{fault}: {text}");
         assert!(bench.lab.world().sdn.lock.is_none(), "the lock is given back");
         bench.lab.fault_off(fault).unwrap();
-        assert_eq!(bench.resume(SdnLock::default()).await, Ended::Done);
+        assert_eq!(bench.resume_with(SdnLock::default()).await, Ended::Done);
         bench.end().await;
     }
 }

@@ -10,6 +10,7 @@
     reason = "helpers of a test: a panic is its verdict, its output its report"
 )]
 
+mod change_common;
 #[path = "provision_crash/state.rs"]
 mod state;
 
@@ -18,9 +19,9 @@ use std::process::Stdio;
 use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
+use change_common::Options;
 use deevnet_console::lab::gate::{Arrival, Gate, Way};
-use deevnet_console::lab::{Lab, LabOptions, Moment, Pace};
-use deevnet_console::runtime::clock;
+use deevnet_console::lab::{Lab, Moment};
 use rustix::process::{Pid, Signal, kill_process};
 use state::{differs, secrets, state};
 
@@ -86,14 +87,7 @@ struct Ran {
 
 impl Bench {
     async fn start() -> Self {
-        let program = PathBuf::from(env!("CARGO_BIN_EXE_deevnet-console"));
-        let options = LabOptions {
-            tenants: Some(0),
-            writable: true,
-            pace: Pace::Instant,
-            ..LabOptions::new(clock::system(), program)
-        };
-        let lab = Lab::start(options).await.unwrap();
+        let lab = Options::empty().lab().await.0;
         lab.keep_readings();
         let dir = tempfile::tempdir().unwrap();
         let site = dir.path().join("site.toml");

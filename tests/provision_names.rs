@@ -10,12 +10,13 @@
     reason = "helpers of a test: a panic is its verdict; a skip is said aloud"
 )]
 
+mod change_common;
 mod powerdns_common;
 
-#[path = "provision_names/bench.rs"]
-mod bench;
 #[path = "provision_names/lab.rs"]
 mod lab;
+#[path = "change_common/names.rs"]
+mod names;
 #[path = "provision_names/real.rs"]
 mod real;
 #[path = "provision_names/resolver.rs"]

@@ -8,10 +8,13 @@
     reason = "helpers of a test: a panic is its verdict"
 )]
 
-mod provision_common;
+mod change_common;
+#[path = "change_common/network.rs"]
+mod network;
 
 use std::sync::Arc;
 
+use change_common::{Bench, early};
 use deevnet_console::provision::approve::{ApprovedPlan, Consent, Refusal};
 use deevnet_console::provision::conduct::{Ears, give_back};
 use deevnet_console::provision::engine::Ended;
@@ -21,7 +24,7 @@ use deevnet_console::provision::sdn::SdnLock;
 use deevnet_console::provision::trouble::TroubleKind;
 use deevnet_console::provision::undo::way_back;
 use deevnet_console::provision::world::{Listener, News};
-use provision_common::{Bench, bench, early, looking_every};
+use network::{bench, looking_every};
 
 #[tokio::test]
 async fn a_network_is_made_once_and_taken_back() {
@@ -52,9 +55,9 @@ async fn answers_that_are_lost_or_wrong_make_nothing_twice() {
         let (step, _, text) = early(ended);
         assert!(step == 0 && text.contains("probably by this change"), "{fault}: {step} {text}");
         bench.lab.fault_off(fault).unwrap();
-        let again = early(bench.resume(SdnLock::default()).await);
+        let again = early(bench.resume_with(SdnLock::default()).await);
         assert!(again.0 == 0 && again.2.contains("probably by this change"), "{again:?}");
-        ended = bench.resume(SdnLock { by_force: true }).await;
+        ended = bench.resume_with(SdnLock { by_force: true }).await;
         assert_eq!(ended, Ended::Done, "{fault}");
         bench.is_whole().await;
         bench.end().await;
@@ -87,7 +90,7 @@ async fn an_apply_that_misses_a_node_is_not_believed() {
     assert_eq!((step, kind), (4, TroubleKind::NotSeen), "{text}");
     assert!(text.contains(&node), "{text}");
     bench.lab.fault_off(&format!("apply-misses-node@{node}")).unwrap();
-    assert_eq!(bench.resume(SdnLock::default()).await, Ended::Done);
+    assert_eq!(bench.resume_with(SdnLock::default()).await, Ended::Done);
     bench.is_whole().await;
     bench.end().await;
 }
@@ -116,9 +119,9 @@ async fn a_run_that_is_dropped_at_any_moment_ends_as_the_undisturbed_one() {
             Some(entry) if entry.closed().is_some() => Ended::Done,
             Some(_) => {
                 cut += 1;
-                match bench.resume(SdnLock::default()).await {
+                match bench.resume_with(SdnLock::default()).await {
                     Ended::Early { step: 0, trouble } if trouble.text.contains("probably by this change") => {
-                        bench.resume(SdnLock { by_force: true }).await
+                        bench.resume_with(SdnLock { by_force: true }).await
                     }
                     other => other,
                 }
@@ -202,13 +205,13 @@ async fn a_token_of_an_earlier_run_is_proven_before_anything_is_staged() {
     bench.cut_when_noted(approved).await;
     bench.lab.edit(|world| world.sdn.lock = Some("019d0000-0000-7000-8000-00000000beef".to_owned())).unwrap();
     let staged = bench.lab.world().sdn.waiting().len();
-    let (step, kind, text) = early(bench.resume(SdnLock::default()).await);
+    let (step, kind, text) = early(bench.resume_with(SdnLock::default()).await);
     assert_eq!((step, kind), (0, TroubleKind::Refused), "{text}");
     assert!(text.contains("taken from it by force"), "{text}");
     assert_eq!(bench.lab.world().sdn.waiting().len(), staged, "nothing was staged");
     assert!(bench.lab.world().sdn.lock.is_some(), "the other's lock is left alone");
     bench.lab.edit(|world| world.sdn.lock = None).unwrap();
-    assert_eq!(bench.resume(SdnLock::default()).await, Ended::Done);
+    assert_eq!(bench.resume_with(SdnLock::default()).await, Ended::Done);
     bench.is_whole().await;
     bench.end().await;
 }
@@ -247,6 +250,6 @@ async fn a_lock_that_a_read_only_site_still_holds_is_given_back_after_a_question
     assert_eq!(give_back(&bench.world, &bench.journal, id, approved, &ears).await.unwrap(), Ok(()));
     assert!(bench.lab.world().sdn.lock.is_none());
     assert_eq!(bench.closed(), None, "the change is left for later");
-    assert_eq!(bench.resume(SdnLock::default()).await, Ended::Done);
+    assert_eq!(bench.resume_with(SdnLock::default()).await, Ended::Done);
     bench.end().await;
 }

@@ -8,49 +8,24 @@
     reason = "helpers of a test: a panic is its verdict"
 )]
 
-use std::path::PathBuf;
+mod change_common;
+
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use deevnet_console::lab::{Lab, LabOptions, Pace};
-use deevnet_console::provision::approve::{ApprovedPlan, Consent, Refusal};
-use deevnet_console::provision::engine::{Ended, Engine};
-use deevnet_console::provision::journal::{ChangeId, Closing, Journal, Who};
+use change_common::{Bench, Options, Runs};
+use deevnet_console::provision::engine::Ended;
+use deevnet_console::provision::journal::{ChangeId, Closing};
 use deevnet_console::provision::plan::{Plan, Preview, Question};
 use deevnet_console::provision::plans::onboard::{Onboarding, plan};
 use deevnet_console::provision::plans::workload::Workload;
 use deevnet_console::provision::plans::{delete, table};
 use deevnet_console::provision::trouble::{Trouble, TroubleKind};
 use deevnet_console::provision::undo::way_back;
-use deevnet_console::provision::world::{Listener, News, Patience, World};
-use deevnet_console::runtime::clock;
-use deevnet_console::site::Site;
-use futures_util::future::BoxFuture;
-use tokio::sync::watch;
+use deevnet_console::provision::world::{Listener, World};
 
-struct Bench {
-    lab: Arc<Lab>,
-    world: Arc<World>,
-    journal: Journal,
-    state: tempfile::TempDir,
-}
-
-/// An empty site that can be changed. Nothing there takes time, and nobody waits.
 async fn bench() -> Bench {
-    let clock = clock::system();
-    let program = PathBuf::from(env!("CARGO_BIN_EXE_deevnet-console"));
-    let options = LabOptions {
-        tenants: Some(0),
-        writable: true,
-        pace: Pace::Instant,
-        ..LabOptions::new(Arc::clone(&clock), program)
-    };
-    let lab = Arc::new(Lab::start(options).await.unwrap());
-    let site = Arc::new(Site::parse(&lab.site_toml(), &lab.dir().join("site.toml")).unwrap());
-    let sleep = Arc::new(|_| Box::pin(tokio::task::yield_now()) as BoxFuture<'static, ()>);
-    let world = World::connect(&site, clock, sleep, Patience { looks: 8, ..Patience::default() }).await;
-    let state = tempfile::tempdir().unwrap();
-    Bench { lab, world: Arc::new(world), journal: Journal::in_state(state.path()), state }
+    Options::empty().start().await
 }
 
 fn onboarding(name: &str) -> Onboarding {
@@ -59,46 +34,18 @@ fn onboarding(name: &str) -> Onboarding {
     Onboarding { tenant, index: None, first }
 }
 
-fn who() -> Who {
-    Who { user: "operator".to_owned(), host: "console".to_owned(), pid: std::process::id() }
-}
-
 impl Bench {
     async fn made(&self, name: &str) -> Result<Plan, Trouble> {
         plan(&self.world, &onboarding(name)).await
     }
 
-    async fn look(&self, plan: Plan) -> Preview {
-        plan.preview(&self.world, Default::default()).await
-    }
-
-    fn approved(&self, preview: Preview) -> Result<ApprovedPlan, Refusal> {
-        let confirm = Some(preview.plan.subject.name.clone());
-        let consent = Consent::Flags { write: true, yes: true, confirm };
-        ApprovedPlan::of(preview, &self.world.site, &consent, (self.world.clock)())
-    }
-
-    async fn run(&self, preview: Preview, id: Option<ChangeId>, listener: Listener) -> Ended {
-        let approved = self.approved(preview).unwrap();
-        let change = match id {
-            None => self.journal.begin(&who(), approved.plan(), (self.world.clock)()).unwrap(),
-            Some(id) => self.journal.take_up(id).unwrap().1,
-        };
-        let (_keep, stop) = watch::channel(false);
-        Engine::new(approved, change, &self.world, &listener, &stop).run(&who()).await
-    }
-
-    async fn begin(&self, plan: Plan) -> Ended {
-        let preview = self.look(plan).await;
-        self.run(preview, None, Arc::new(|_| ())).await
-    }
-
-    fn newest(&self) -> ChangeId {
-        *self.journal.ids().unwrap().last().unwrap()
+    /// Runs what was looked at.
+    async fn go(&self, preview: Preview, id: Option<ChangeId>, listener: Listener) -> Ended {
+        self.heard(self.approved(preview).unwrap(), id, listener).await
     }
 
     /// Takes the newest change up as an operator does, until it comes to its end: what moved is told once, then agreed to.
-    async fn resume(&self) -> Ended {
+    async fn taken_up(&self) -> Ended {
         let mut last = None;
         for _ in 0..3 {
             let entry = self.journal.read(self.newest()).unwrap();
@@ -106,7 +53,7 @@ impl Bench {
                 return Ended::Done;
             }
             let preview = entry.plan.clone().preview(&self.world, entry.notes()).await;
-            let ended = self.run(preview, Some(entry.id), Arc::new(|_| ())).await;
+            let ended = self.go(preview, Some(entry.id), Arc::new(|_| ())).await;
             match &ended {
                 Ended::Early { trouble, .. } if trouble.kind == TroubleKind::Moved => last = Some(ended),
                 _ => return ended,
@@ -128,11 +75,6 @@ impl Bench {
         let own: Vec<_> = vms.iter().filter(|vm| vm.name.as_deref() == Some(&format!("{name}-app"))).collect();
         assert_eq!(own.len(), 1, "{own:?}");
     }
-
-    async fn end(self) {
-        drop(self.world);
-        Arc::into_inner(self.lab).unwrap().shutdown().await;
-    }
 }
 
 #[tokio::test]
@@ -140,7 +82,7 @@ async fn a_tenant_is_onboarded_to_green_once_and_deleted_without_a_trace() {
     let bench = bench().await;
     let before = bench.look(bench.made("picow").await.unwrap()).await;
     assert_eq!(before.question(), Question::PlanApply);
-    assert_eq!(bench.begin(bench.made("picow").await.unwrap()).await, Ended::Done);
+    assert_eq!(bench.run(bench.made("picow").await.unwrap()).await, Ended::Done);
     assert_eq!(bench.journal.read(bench.newest()).unwrap().closed(), Some(Closing::Done));
     bench.is_whole("picow").await;
 
@@ -152,12 +94,12 @@ async fn a_tenant_is_onboarded_to_green_once_and_deleted_without_a_trace() {
     let desk = table::Desk { world: Arc::clone(&bench.world), journal: bench.journal.clone() };
     let draft = (table::maker("workload-delete").unwrap().make)(desk, vec!["picow/app".to_owned()]).await.unwrap();
     assert!(matches!(bench.look(draft.plan.clone()).await.question(), Question::Name(_)));
-    assert_eq!(bench.begin(draft.plan).await, Ended::Done);
+    assert_eq!(bench.run(draft.plan).await, Ended::Done);
     let gone = delete::plan(&bench.world, &tenant).await.unwrap();
     assert!(matches!(bench.look(gone.clone()).await.question(), Question::Name(_)));
     let at = |word: &str| gone.steps.iter().position(|step| step.object.ensure().name().contains(word)).unwrap();
     assert!(at("frr.conf.local") < at("SDN apply"), "under the lock, which the apply gives back");
-    assert_eq!(bench.begin(gone).await, Ended::Done);
+    assert_eq!(bench.run(gone).await, Ended::Done);
     let again = bench.look(delete::plan(&bench.world, &tenant).await.unwrap()).await;
     assert!(again.is_empty(), "{:?}", again.looks);
     let after = bench.look(bench.made("picow").await.unwrap()).await;
@@ -171,7 +113,7 @@ async fn a_tenant_without_a_workload_comes_to_its_end_while_no_check_ins_are_tol
     let bench = bench().await;
     bench.lab.fault_on("checkins-down").unwrap();
     let bare = plan(&bench.world, &Onboarding { first: None, ..onboarding("picow") }).await.unwrap();
-    let ended = bench.begin(bare).await;
+    let ended = bench.run(bare).await;
     assert_eq!(ended, Ended::Done);
     bench.end().await;
 }
@@ -180,9 +122,9 @@ async fn a_tenant_without_a_workload_comes_to_its_end_while_no_check_ins_are_tol
 async fn an_onboarding_is_taken_back() {
     let bench = bench().await;
     let before = bench.look(bench.made("picow").await.unwrap()).await;
-    assert_eq!(bench.begin(bench.made("picow").await.unwrap()).await, Ended::Done);
+    assert_eq!(bench.run(bench.made("picow").await.unwrap()).await, Ended::Done);
     let back = way_back(&bench.journal.read(bench.newest()).unwrap());
-    assert_eq!(bench.begin(back.plan).await, Ended::Done);
+    assert_eq!(bench.run(back.plan).await, Ended::Done);
     let after = bench.look(bench.made("picow").await.unwrap()).await;
     let names = |preview: &Preview| -> Vec<String> {
         let does = (0..preview.plan.steps.len()).filter(|step| preview.does(*step));
@@ -202,7 +144,7 @@ async fn wherever_a_run_is_dropped_it_ends_as_undisturbed() {
     let counting: Listener = Arc::new(move |_| {
         count.fetch_add(1, Ordering::SeqCst);
     });
-    assert_eq!(undisturbed.run(preview, None, counting).await, Ended::Done);
+    assert_eq!(undisturbed.go(preview, None, counting).await, Ended::Done);
     undisturbed.end().await;
     let all = whole.load(Ordering::SeqCst);
     for at in (1..all).step_by(19) {
@@ -215,14 +157,14 @@ async fn wherever_a_run_is_dropped_it_ends_as_undisturbed() {
             told.store(left == Ok(1) || told.load(Ordering::SeqCst), Ordering::SeqCst);
         });
         {
-            let mut run = std::pin::pin!(bench.run(preview, None, listener));
+            let mut run = std::pin::pin!(bench.go(preview, None, listener));
             std::future::poll_fn(|context| {
                 let ended = run.as_mut().poll(context).is_ready();
                 if ended || cut.load(Ordering::SeqCst) { std::task::Poll::Ready(()) } else { std::task::Poll::Pending }
             })
             .await;
         }
-        let ended = bench.resume().await;
+        let ended = bench.taken_up().await;
         assert_eq!(ended, Ended::Done, "dropped at news {at} of {all}");
         bench.is_whole("picow").await;
         bench.end().await;
@@ -238,11 +180,11 @@ async fn answers_that_are_lost_late_or_wrong_end_as_undisturbed() {
         if bench.lab.fault_on(fault).is_err() {
             panic!("{fault} is no fault of the lab");
         }
-        let first = bench.begin(plan).await;
+        let first = bench.run(plan).await;
         bench.lab.fault_off(fault).unwrap();
         let ended = match first {
             Ended::Done => Ended::Done,
-            Ended::Early { .. } => bench.resume().await,
+            Ended::Early { .. } => bench.taken_up().await,
         };
         assert_eq!(ended, Ended::Done, "{fault}");
         bench.is_whole("picow").await;
@@ -253,60 +195,37 @@ async fn answers_that_are_lost_late_or_wrong_end_as_undisturbed() {
 #[tokio::test]
 async fn two_operators_at_once_get_different_numbers() {
     let bench = bench().await;
-    let other = Journal::in_state(&bench.state.path().join("other"));
-    let second = Bench {
-        lab: Arc::clone(&bench.lab),
-        world: Arc::clone(&bench.world),
-        journal: other,
-        state: tempfile::tempdir().unwrap(),
-    };
+    let second = Runs::new();
     let lost = Mutex::new(0);
-    let to_the_end = |bench: &Bench, name: &'static str| {
-        let lost = &lost;
-        let bench = (Arc::clone(&bench.world), bench.journal.clone());
-        async move {
-            let bench = Side { world: bench.0, journal: bench.1 };
-            for _ in 0..20 {
-                if bench.once(name).await == Ended::Done {
-                    return;
-                }
-                *lost.lock().unwrap() += 1;
+    let (world, lost) = (&bench.world, &lost);
+    let to_the_end = |runs, name: &'static str| async move {
+        for _ in 0..20 {
+            if once(world, runs, name).await == Ended::Done {
+                return;
             }
-            panic!("{name} did not come to its end");
+            *lost.lock().unwrap() += 1;
         }
+        panic!("{name} did not come to its end");
     };
-    tokio::join!(to_the_end(&bench, "picow"), to_the_end(&second, "shop"));
+    tokio::join!(to_the_end(&bench.runs, "picow"), to_the_end(&second, "shop"));
     let zones = bench.world.proxmox().unwrap().zones(deevnet_console::backends::proxmox::View::Running).await.unwrap();
     let mut numbers: Vec<_> = zones.iter().filter_map(|zone| zone.running.as_ref()?.vrf_vxlan).collect();
     numbers.sort_unstable();
     assert_eq!(numbers, [10_001, 10_002]);
-    drop(second);
     bench.end().await;
 }
 
 /// One of two operators: makes the plan, runs it, and where it stops makes it anew.
-struct Side {
-    world: Arc<World>,
-    journal: Journal,
-}
-
-impl Side {
-    async fn once(&self, name: &str) -> Ended {
-        let stopped = |trouble: Trouble| Ended::Early { step: 0, trouble };
-        let asked = onboarding(name);
-        let made = match plan(&self.world, &asked).await {
-            Ok(made) => made,
-            Err(trouble) => return stopped(trouble),
-        };
-        let preview = made.preview(&self.world, Default::default()).await;
-        let consent = Consent::Flags { write: true, yes: true, confirm: Some(name.to_owned()) };
-        let approved = match ApprovedPlan::of(preview, &self.world.site, &consent, (self.world.clock)()) {
-            Ok(approved) => approved,
-            Err(refusal) => return stopped(Trouble::new(TroubleKind::Refused, refusal.to_string())),
-        };
-        let change = self.journal.begin(&who(), approved.plan(), (self.world.clock)()).unwrap();
-        let (_keep, stop) = watch::channel(false);
-        let listener: Listener = Arc::new(|news: News| drop(news));
-        Engine::new(approved, change, &self.world, &listener, &stop).run(&who()).await
-    }
+async fn once(world: &Arc<World>, runs: &Runs, name: &str) -> Ended {
+    let stopped = |trouble: Trouble| Ended::Early { step: 0, trouble };
+    let preview = match plan(world, &onboarding(name)).await {
+        Ok(made) => runs.look(world, made).await,
+        Err(trouble) => return stopped(trouble),
+    };
+    let approved = match Runs::approved_as(world, preview, Some(name)) {
+        Ok(approved) => approved,
+        Err(refusal) => return stopped(Trouble::new(TroubleKind::Refused, refusal.to_string())),
+    };
+    let listener: Listener = Arc::new(|_| ());
+    runs.heard(world, approved, None, &listener).await
 }

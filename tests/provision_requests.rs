@@ -11,6 +11,8 @@
     reason = "helpers of a test: a panic is its verdict, its output its report"
 )]
 
+mod change_common;
+
 #[path = "provision_crash/bench.rs"]
 mod bench;
 #[path = "proxmox_common/schema.rs"]
@@ -20,11 +22,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
 use bench::Bench;
+use change_common::{Runs, ears, who};
 use deevnet_console::lab::gate::{Arrival, Gate, Way};
-use deevnet_console::provision::approve::{ApprovedPlan, Consent};
-use deevnet_console::provision::conduct::{self, Course, Ears};
+use deevnet_console::provision::conduct::{self, Course};
 use deevnet_console::provision::engine::Ended;
-use deevnet_console::provision::journal::Who;
 use deevnet_console::provision::plans::table::{Desk, maker};
 use schema::{contract, parameter_faults, placeholders};
 use serde_json::Value;
@@ -84,12 +85,9 @@ async fn command(bench: &Bench, asked: &str) -> Result<(), String> {
     let preview = plan.preview(&world, Default::default()).await;
     let ended = match draft.course {
         course @ Course::TakeBack(_) => {
-            let consent = Consent::Flags { write: true, yes: true, confirm: Some(preview.plan.subject.name.clone()) };
-            let approved = ApprovedPlan::of(preview, &world.site, &consent, (world.clock)()).unwrap();
-            let (_keep, stop) = tokio::sync::watch::channel(false);
-            let ears = Ears { listener: Arc::new(|_| ()), stop };
-            let who = Who { user: "operator".to_owned(), host: "console".to_owned(), pid: 1 };
-            let ended = conduct::run(&world, &bench.journal(), (course, approved), &who, &ears, |_| ()).await;
+            let approved = Runs::approved_as(&world, preview.clone(), Some(&preview.plan.subject.name)).unwrap();
+            let (_keep, ears) = ears(Arc::new(|_| ()));
+            let ended = conduct::run(&world, &bench.journal(), (course, approved), &who(), &ears, |_| ()).await;
             ended.map_err(|e| e.to_string())
         }
         _ => bench.run(&world, preview, None).await,

@@ -9,10 +9,13 @@
     reason = "helpers of a test: a panic is its verdict"
 )]
 
-mod provision_common;
+mod change_common;
+#[path = "change_common/network.rs"]
+mod network;
 
 use std::sync::{Arc, Mutex};
 
+use change_common::{Bench, early};
 use deevnet_console::lab::sdn::Kind;
 use deevnet_console::provision::approve::Refusal;
 use deevnet_console::provision::engine::Ended;
@@ -24,7 +27,7 @@ use deevnet_console::provision::sdn::{SdnLock, SdnZone};
 use deevnet_console::provision::trouble::TroubleKind;
 use deevnet_console::provision::undo::way_back;
 use deevnet_console::provision::world::{Listener, News};
-use provision_common::{Bench, bench, early};
+use network::bench;
 
 fn entries(bench: &Bench) -> Vec<Entry> {
     bench.journal.ids().unwrap().into_iter().map(|id| bench.journal.read(id).unwrap()).collect()
@@ -156,7 +159,7 @@ async fn a_reload_that_fails_is_told_with_its_log() {
     let heard = heard.lock().unwrap().join("\n");
     assert!(heard.contains("cmd '/bin/ip link set vxlan_rtrip0"), "{heard}");
     bench.lab.fault_off(&format!("reload-fails@{node}")).unwrap();
-    assert_eq!(bench.resume(SdnLock::default()).await, Ended::Done);
+    assert_eq!(bench.resume_with(SdnLock::default()).await, Ended::Done);
     bench.is_whole().await;
     bench.end().await;
 }

@@ -8,8 +8,11 @@
     reason = "helpers of a test: a panic is its verdict"
 )]
 
-mod workload_common;
+mod change_common;
+#[path = "change_common/workload.rs"]
+mod workload;
 
+use change_common::Bench;
 use deevnet_console::backends::proxmox::model::AgentState;
 use deevnet_console::provision::approve::{ApprovedPlan, Consent, Refusal};
 use deevnet_console::provision::engine::Ended;
@@ -21,7 +24,7 @@ use deevnet_console::provision::plans::workload::{
 use deevnet_console::provision::trouble::TroubleKind;
 use deevnet_console::provision::undo::way_back;
 use serde_json::json;
-use workload_common::{Bench, bench, early, workload};
+use workload::{bench, early, workload};
 
 const KEY: &str =
     "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJjbbdP/RJQAq9NUE8ZINFCcchqmHAKUcKO1zdb5aNT3 ops@deevnet.example";
@@ -71,7 +74,7 @@ async fn a_workload_is_made_once_and_taken_back() {
     assert!(matches!(bench.look(back.plan.clone()).await.question(), Question::Name(_)));
     assert_eq!(bench.run(back.plan).await, Ended::Done);
     assert_eq!(bench.look(bench.create(&web()).await).await.looks, before.looks, "as it was");
-    bench.lab.shutdown().await;
+    bench.end().await;
 }
 
 #[tokio::test]
@@ -93,7 +96,7 @@ async fn what_a_vm_that_is_there_differs_in_is_set_and_taken_back() {
     let back = way_back(&bench.journal.read(bench.newest()).unwrap());
     assert_eq!(bench.run(back.plan).await, Ended::Done);
     assert_eq!(bench.config(vmid).await.nameserver.as_deref(), Some("10.20.25.21"));
-    bench.lab.shutdown().await;
+    bench.end().await;
 }
 
 #[tokio::test]
@@ -108,7 +111,7 @@ async fn what_cannot_be_removed_is_refused_before_anything_is_done() {
     let told = delete().await.err().map(|trouble| trouble.text).unwrap_or_default();
     assert!(told.contains("no quorum"), "{told}");
     bench.lab.fault_off("pve-no-quorum").unwrap();
-    bench.lab.shutdown().await;
+    bench.end().await;
 }
 
 #[tokio::test]
@@ -125,7 +128,7 @@ async fn a_successor_is_not_taken_back_with_the_one_that_was_made() {
     // The one that was made last can be.
     let back = way_back(&bench.journal.read(bench.newest()).unwrap());
     assert_eq!(bench.run(back.plan).await, Ended::Done);
-    bench.lab.shutdown().await;
+    bench.end().await;
 }
 
 #[tokio::test]
@@ -151,7 +154,7 @@ async fn a_workload_is_made_anew_with_its_number_and_settings() {
     assert!(bench.look(plan.clone()).await.is_empty());
     assert_eq!(bench.run(plan).await, Ended::Done);
     assert_eq!(bench.config(vmid).await.smbios_uuid, after.smbios_uuid);
-    bench.lab.shutdown().await;
+    bench.end().await;
 }
 
 #[tokio::test]
@@ -167,7 +170,7 @@ async fn a_workload_is_removed_and_never_another_of_its_number() {
     // It is renamed after the plan was approved.
     bench
         .edit(|world| drop(world.guests.get_mut(&vmid).unwrap().config.insert("name".to_owned(), json!("orchard-db"))));
-    let (_, kind, text, _) = early(bench.engine(approved, None, Default::default()).await);
+    let (_, kind, text, _) = early(bench.engine(approved, None).await);
     assert_eq!(kind, TroubleKind::Refused);
     assert!(text.contains("is VM orchard-db, not tdemo-web"), "{text}");
     assert_eq!(bench.config(vmid).await.name.as_deref(), Some("orchard-db"), "it is still there");
@@ -177,7 +180,7 @@ async fn a_workload_is_removed_and_never_another_of_its_number() {
     assert!(bench.look(plan).await.is_empty());
     let again = delete(&bench.world, &wanted.tenant, &wanted.name).await.unwrap();
     assert!(again.steps.is_empty(), "nothing is to be done: {again:?}");
-    bench.lab.shutdown().await;
+    bench.end().await;
 }
 
 #[tokio::test]
@@ -203,7 +206,7 @@ async fn a_running_workload_grows_and_is_told_what_takes_a_restart() {
     assert_eq!(bench.run(plan).await, Ended::Done);
     let waiting = bench.client().vm_pending(&node, vmid).await.unwrap();
     assert_eq!(waiting.iter().filter(|option| option.pending.is_some()).count(), 0, "in force: {waiting:?}");
-    bench.lab.shutdown().await;
+    bench.end().await;
 }
 
 #[tokio::test]
@@ -230,7 +233,7 @@ async fn a_system_that_does_not_shut_down_is_never_stopped_hard_by_itself() {
     assert_eq!(status().await, "stopped");
     let (_, _, text, _) = early(bench.run(to(Switch::Reboot(60)).await.unwrap()).await);
     assert!(text.contains("does not run"), "{text}");
-    bench.lab.shutdown().await;
+    bench.end().await;
 }
 
 #[tokio::test]
@@ -276,5 +279,5 @@ async fn a_name_or_number_of_somebody_else_is_left_alone() {
         why.text.contains("VM 150 is called tdemo-web, and its number is none of the tenant's (2040–2079)"),
         "{why}"
     );
-    bench.lab.shutdown().await;
+    bench.end().await;
 }

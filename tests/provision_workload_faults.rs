@@ -8,12 +8,16 @@
     reason = "helpers of a test: a panic is its verdict"
 )]
 
-mod workload_common;
+mod change_common;
+#[path = "change_common/workload.rs"]
+mod workload;
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
 use std::time::Duration;
 
+use change_common::Bench;
 use deevnet_console::backends::http::Limits;
 use deevnet_console::backends::powerdns::Name;
 use deevnet_console::backends::proxmox::Client;
@@ -24,9 +28,10 @@ use deevnet_console::provision::plan::Plan;
 use deevnet_console::provision::plans::table::{Desk, maker};
 use deevnet_console::provision::plans::workload::{Workload, create, delete, numbers, replace};
 use deevnet_console::provision::trouble::TroubleKind;
+use deevnet_console::provision::world::{Listener, News};
 use deevnet_console::site::numbering::TenantIndex;
 use serde_json::json;
-use workload_common::{Bench, bench, early, workload};
+use workload::{bench, early, workload};
 
 fn web() -> Workload {
     Workload { disk_gib: Some(40), ..workload("web") }
@@ -50,7 +55,7 @@ async fn answers_that_are_lost_or_wrong_make_nothing_twice() {
         let plan = delete(&bench.world, &web().tenant, &web().name).await.unwrap();
         assert_eq!(bench.run(plan).await, Ended::Done, "{fault}");
         assert_eq!(bench.vms().await.len(), 1, "{fault}");
-        bench.lab.shutdown().await;
+        bench.end().await;
     }
 }
 
@@ -73,7 +78,7 @@ async fn an_answer_that_comes_after_it_was_given_up_makes_nothing_twice() {
     bench.lab.fault_off("answer-late").unwrap();
     assert_eq!(bench.run(bench.create(&web()).await).await, Ended::Done);
     bench.is_whole(&web()).await;
-    bench.lab.shutdown().await;
+    bench.end().await;
 }
 
 #[tokio::test]
@@ -82,7 +87,7 @@ async fn a_clone_that_runs_is_waited_for_by_whoever_takes_the_change_up() {
         let bench = bench().await;
         let before = bench.clones().await;
         let approved = bench.approved(bench.look(bench.create(&web()).await).await).unwrap();
-        cut_when(&bench, bench.engine(approved, None, Arc::default()), || bench.told().contains("task UPID")).await;
+        cut_when(&bench, bench.engine(approved, None), || bench.told().contains("task UPID")).await;
         if ended {
             (bench.world.sleep)(Duration::from_secs(5)).await;
         }
@@ -90,7 +95,7 @@ async fn a_clone_that_runs_is_waited_for_by_whoever_takes_the_change_up() {
         assert_eq!(bench.told().contains("clone of fedora-tenant-44-1.10 to"), !ended, "{}", bench.told());
         assert_eq!(bench.clones().await, before + 1);
         bench.is_whole(&web()).await;
-        bench.lab.shutdown().await;
+        bench.end().await;
     }
 }
 
@@ -108,7 +113,7 @@ async fn a_clone_that_fails_leaves_nothing_and_says_why() {
         bench.lab.fault_off(fault).unwrap();
         assert_eq!(bench.resume().await, Ended::Done, "{fault}");
         bench.is_whole(&web()).await;
-        bench.lab.shutdown().await;
+        bench.end().await;
     }
 }
 
@@ -123,7 +128,7 @@ async fn without_quorum_nothing_is_tried_twice() {
     bench.lab.fault_off("pve-no-quorum").unwrap();
     assert_eq!(bench.resume().await, Ended::Done);
     bench.is_whole(&web()).await;
-    bench.lab.shutdown().await;
+    bench.end().await;
 }
 
 #[tokio::test]
@@ -136,7 +141,7 @@ async fn a_vm_that_does_not_start_says_what_its_log_says() {
     bench.lab.fault_off("vnet-missing@tdemo").unwrap();
     assert_eq!(bench.resume().await, Ended::Done);
     bench.is_whole(&web()).await;
-    bench.lab.shutdown().await;
+    bench.end().await;
 }
 
 /// A plan of the table, made from these words.
@@ -175,7 +180,7 @@ async fn a_lock_is_waited_for_and_then_told_with_who_holds_it() {
         let shown = &approved.preview().looks.first().unwrap().as_ref().unwrap().todo;
         assert_eq!(shown.changes().iter().any(|part| part.now.as_deref() == Some("backup")), before, "{shown:?}");
         lock(Some("backup"));
-        let (step, kind, text, help) = early(bench.engine(approved, None, Arc::default()).await);
+        let (step, kind, text, help) = early(bench.engine(approved, None).await);
         assert_eq!((step, kind), (0, TroubleKind::Busy), "{text}");
         assert!(text.contains("is locked (backup), held by") && help.contains("qm unlock"), "{text} {help}");
         assert!(bench.told().contains("waits for VM"), "{}", bench.told());
@@ -183,9 +188,9 @@ async fn a_lock_is_waited_for_and_then_told_with_who_holds_it() {
         lock(None);
         assert_eq!(bench.resume().await, Ended::Done);
         assert_eq!((named().await, bench.vms().await.len()), (0, 1));
-        bench.lines.lock().unwrap().clear();
+        bench.heard.lock().unwrap().clear();
     }
-    bench.lab.shutdown().await;
+    bench.end().await;
 }
 
 #[tokio::test]
@@ -195,7 +200,7 @@ async fn what_a_clone_left_is_removed_only_where_it_is_this_changes_own() {
     let vmid = numbers(&bench.world.site, &plan).unwrap().vmid;
     // The console ends while the clone runs; its node is restarted, and root frees what was left.
     let approved = bench.approved(bench.look(plan).await).unwrap();
-    cut_when(&bench, bench.engine(approved, None, Arc::default()), || bench.told().contains("task UPID")).await;
+    cut_when(&bench, bench.engine(approved, None), || bench.told().contains("task UPID")).await;
     let left = |lock: bool| {
         bench.edit(|world| {
             let guest = world.guests.get_mut(&vmid).unwrap();
@@ -221,7 +226,7 @@ async fn what_a_clone_left_is_removed_only_where_it_is_this_changes_own() {
     assert_eq!(bench.resume().await, Ended::Done);
     assert_eq!(bench.vmid("tdemo-web").await, vmid);
     bench.is_whole(&web()).await;
-    bench.lab.shutdown().await;
+    bench.end().await;
 }
 
 /// Drops a run as soon as something holds, or when it ended.
@@ -232,7 +237,7 @@ async fn cut_when(bench: &Bench, run: impl Future<Output = Ended>, holds: impl F
         _ => Poll::Ready(()),
     })
     .await;
-    bench.lines.lock().unwrap().clear();
+    bench.heard.lock().unwrap().clear();
 }
 
 /// Ends what was begun and maybe cut, whatever it is.
@@ -249,13 +254,16 @@ async fn a_run_that_is_dropped_at_any_step_ends_as_the_undisturbed_one() {
     for step in 0..6 {
         let bench = bench().await;
         let approved = bench.approved(bench.look(bench.create(&web()).await).await).unwrap();
-        let begun: Arc<Mutex<Vec<usize>>> = Arc::default();
-        let run = bench.engine(approved, None, Arc::clone(&begun));
-        cut_when(&bench, run, || begun.lock().unwrap().contains(&step)).await;
-        assert!(begun.lock().unwrap().contains(&step), "step {step}");
+        let begun = Arc::new(AtomicBool::new(false));
+        let told = Arc::clone(&begun);
+        let listener: Listener = Arc::new(move |news| {
+            told.fetch_or(matches!(news, News::Begun(at) if at == step), Ordering::SeqCst);
+        });
+        cut_when(&bench, bench.heard(approved, None, listener), || begun.load(Ordering::SeqCst)).await;
+        assert!(begun.load(Ordering::SeqCst), "step {step}");
         assert_eq!(finish(&bench).await, Ended::Done, "dropped at step {step}");
         bench.is_whole(&web()).await;
-        bench.lab.shutdown().await;
+        bench.end().await;
     }
 }
 
@@ -268,7 +276,7 @@ async fn a_run_that_is_dropped_between_any_two_requests_ends_as_the_undisturbed_
         let plan = replace(&bench.world, &workload("web")).await.unwrap();
         let approved = bench.approved(bench.look(plan).await).unwrap();
         let left = std::cell::Cell::new(polls);
-        cut_when(&bench, bench.engine(approved, None, Arc::default()), || {
+        cut_when(&bench, bench.engine(approved, None), || {
             left.set(left.get().saturating_sub(1));
             left.get() == 0
         })
@@ -281,7 +289,7 @@ async fn a_run_that_is_dropped_between_any_two_requests_ends_as_the_undisturbed_
         }
         assert_eq!(ended, Ended::Done, "dropped after {polls} polls");
         bench.is_whole(&workload("web")).await;
-        bench.lab.shutdown().await;
+        bench.end().await;
     }
     assert!(cut >= 6, "only {cut} were dropped in the middle");
 }
@@ -308,7 +316,7 @@ async fn two_creates_at_once_get_different_numbers_and_both_end() {
     assert_eq!(ended.len(), 2);
     assert_ne!(bench.vmid("tdemo-one").await, bench.vmid("tdemo-other").await);
     assert_eq!(bench.vms().await.len(), 3);
-    bench.lab.shutdown().await;
+    bench.end().await;
 }
 
 #[tokio::test]
@@ -339,5 +347,5 @@ async fn what_cannot_be_seen_whole_is_not_free() {
         assert!(why.text.contains(words), "{why}");
         assert!(why.help.as_ref().is_some_and(|help| help.contains(right) && !help.contains("onboard")), "{why:?}");
     }
-    bench.lab.shutdown().await;
+    bench.end().await;
 }

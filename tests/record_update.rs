@@ -11,39 +11,35 @@
     reason = "helpers of a test: a panic is its verdict; a skip is said aloud; a real server has the real time"
 )]
 
+mod change_common;
 mod powerdns_common;
 
-#[path = "provision_names/bench.rs"]
-#[allow(dead_code, reason = "each test binary uses its own part")]
-mod bench;
+#[path = "change_common/names.rs"]
+mod names;
 
 use std::net::SocketAddr;
 use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
-use std::time::Duration;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use deevnet_console::backends::dns::{RecordData, Text};
-use deevnet_console::lab::{Lab, LabOptions, Pace};
 use deevnet_console::provision::engine::Ended;
 use deevnet_console::provision::handover;
 use deevnet_console::provision::plan::Plan;
+use deevnet_console::provision::plans::names::onboarding;
 use deevnet_console::provision::plans::record::{Of, by_update};
-use deevnet_console::provision::plans::{names, tsig};
-use deevnet_console::provision::trouble::{Trouble, TroubleKind};
-use deevnet_console::provision::world::{Patience, World};
+use deevnet_console::provision::plans::tsig;
+use deevnet_console::provision::trouble::TroubleKind;
+use deevnet_console::provision::world::World;
 use deevnet_console::site::Site;
 use jiff::{SignedDuration, Timestamp};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
-use bench::{Runs, early, plan, tenant};
+use change_common::{Options, Runs, early};
+use names::{GLOBAL, ZONES, plan, site, tenant};
 use powerdns_common::{KEY, Pdns, client};
-
-/// What PowerDNS has when nobody says otherwise.
-const GLOBAL: &str = "allow-dnsupdate-from=127.0.0.0/8,::1";
-const ZONES: [&str; 2] = ["rtrip.mobile.deevnet.net", "188.20.10.in-addr.arpa"];
 
 /// What happens to updates on their way.
 #[derive(Clone, Copy, PartialEq)]
@@ -135,33 +131,10 @@ async fn through(
     send(&mut near, &answer).await
 }
 
-fn site(dns: SocketAddr, dir: &Path) -> Arc<Site> {
-    let text = format!(
-        "version = 1\n[site]\nname = \"mobile\"\ndomain = \"mobile.deevnet.net\"\noctet = 20\n[numbering]\nvrf_vni_base = \
-         10000\nvnet_vni_base = 20000\noverlay = \"10.20.128.0/18\"\nasn = 65020\nvmid_base = 2000\nvmids_per_tenant = 40\n\
-         [proxmox]\nurl = \"https://127.0.0.1:8006\"\ntoken = {{ env = \"UNUSED\" }}\nnode = \"n\"\ncontroller = \"evpn1\"\n\
-         [[exit_node]]\nname = \"n\"\ntransport = {{ command = [\"false\"] }}\ntransit_interface = \"e\"\ntransit_address = \
-         \"10.20.50.22\"\ntransit_gateway = \"10.20.50.1\"\n[powerdns]\nmode = \"api\"\nurl = \"http://127.0.0.1:1\"\napi_key \
-         = {{ env = \"UNUSED\" }}\ndns = \"{dns}\"\nnameserver = \"dv02idn001v01.mobile.deevnet.net\"\nupdate_networks = \
-         [\"127.0.0.0/8\"]\n"
-    );
-    Arc::new(Site::parse(&text, &dir.join("site.toml")).unwrap())
-}
-
-/// A world of nothing but names; without `api` only updates can change them. Its clock is that many seconds ahead.
+/// Names alone; without `api` only updates can change them. Its clock is that many seconds ahead.
 fn world(site: &Arc<Site>, server: &Pdns, api: bool, ahead: i64) -> Arc<World> {
-    let none = || Trouble::new(TroubleKind::Unknown, "not in this test");
-    Arc::new(World {
-        site: Arc::clone(site),
-        proxmox: Err(none()),
-        powerdns: if api { Ok(client(&server.site(), KEY)) } else { Err(none()) },
-        opnsense: Err(none()),
-        registry: None,
-        exit_nodes: Vec::new(),
-        clock: Arc::new(move || Timestamp::now() + SignedDuration::from_secs(ahead)),
-        sleep: Arc::new(|_| Box::pin(tokio::task::yield_now())),
-        patience: Patience { looks: 3, tries: 2, between: Duration::ZERO, ..Patience::default() },
-    })
+    let clock = Arc::new(move || Timestamp::now() + SignedDuration::from_secs(ahead));
+    names::world(site, api.then(|| client(&server.site(), KEY)), clock, 2)
 }
 
 fn set(world: &World, name: &str, data: Vec<RecordData>, key: Option<&Path>) -> Plan {
@@ -223,7 +196,7 @@ async fn real(test: &str) -> Option<Real> {
     let site = site(door.at, dir.path());
     let straight = world(&site, &server, true, 0);
     let (name, index) = tenant();
-    let steps = names::onboarding(&straight.site, &name, index);
+    let steps = onboarding(&straight.site, &name, index);
     assert_eq!(Runs::new().run(&straight, plan(&straight, steps)).await, Ended::Done);
     Some(Real { server, door, site, dir })
 }
@@ -347,35 +320,17 @@ async fn keys_and_clocks_that_are_wrong_are_told_and_a_key_file_does_without_the
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_lab_takes_updates_too() {
-    let now = Arc::new(AtomicI64::new(1_795_950_000_000));
-    let read = Arc::clone(&now);
-    let clock: Arc<dyn Fn() -> Timestamp + Send + Sync> =
-        Arc::new(move || Timestamp::from_millisecond(read.load(Ordering::SeqCst)).unwrap());
-    let program = PathBuf::from(env!("CARGO_BIN_EXE_deevnet-console"));
-    let options = LabOptions {
-        tenants: Some(2),
-        writable: true,
-        pace: Pace::Clock,
-        ..LabOptions::new(Arc::clone(&clock), program)
-    };
-    let lab = Lab::start(options).await.unwrap();
-    let site = Arc::new(Site::parse(&lab.site_toml(), &lab.dir().join("site.toml")).unwrap());
-    let sleep = Arc::new(move |length: Duration| {
-        now.fetch_add(i64::try_from(length.as_millis()).unwrap(), Ordering::SeqCst);
-        Box::pin(tokio::task::yield_now()) as futures_util::future::BoxFuture<'static, ()>
-    });
-    let world = Arc::new(World::connect(&site, clock, sleep, Patience { looks: 4, ..Patience::default() }).await);
-    let runs = Runs::new();
+    let bench = Options::tenants(2).start().await;
     let (name, index) = tenant();
-    assert_eq!(runs.run(&world, plan(&world, names::onboarding(&site, &name, index))).await, Ended::Done);
-    lab.fault_on("dns-update-lost").unwrap();
-    assert_eq!(runs.run(&world, set(&world, "www", vec![a(20)], None)).await, Ended::Done);
-    lab.fault_off("dns-update-lost").unwrap();
-    assert!(runs.look(&world, set(&world, "www", vec![a(20)], None)).await.is_empty());
-    assert_eq!(runs.run(&world, set(&world, "www", vec![a(21), a(22)], None)).await, Ended::Done);
-    assert_eq!(runs.run(&world, runs.way_back().plan).await, Ended::Done);
-    assert!(runs.look(&world, set(&world, "www", vec![a(20)], None)).await.is_empty(), "as it was");
-    assert_eq!(runs.run(&world, gone(&world, "www", "A")).await, Ended::Done);
-    assert!(runs.look(&world, gone(&world, "www", "A")).await.is_empty());
-    lab.shutdown().await;
+    assert_eq!(bench.run(plan(&bench.world, onboarding(&bench.world.site, &name, index))).await, Ended::Done);
+    bench.lab.fault_on("dns-update-lost").unwrap();
+    assert_eq!(bench.run(set(&bench.world, "www", vec![a(20)], None)).await, Ended::Done);
+    bench.lab.fault_off("dns-update-lost").unwrap();
+    assert!(bench.look(set(&bench.world, "www", vec![a(20)], None)).await.is_empty());
+    assert_eq!(bench.run(set(&bench.world, "www", vec![a(21), a(22)], None)).await, Ended::Done);
+    assert_eq!(bench.run(bench.way_back().plan).await, Ended::Done);
+    assert!(bench.look(set(&bench.world, "www", vec![a(20)], None)).await.is_empty(), "as it was");
+    assert_eq!(bench.run(gone(&bench.world, "www", "A")).await, Ended::Done);
+    assert!(bench.look(gone(&bench.world, "www", "A")).await.is_empty());
+    bench.end().await;
 }

@@ -12,7 +12,8 @@ use deevnet_console::provision::plan::Question;
 use deevnet_console::provision::trouble::{Trouble, TroubleKind};
 use deevnet_console::provision::world::News;
 
-use super::plans_common::{Bench, Operator, bench};
+use super::change_common::Bench;
+use super::operators::{Operator, bench};
 use super::program::run;
 use super::{LONG, early};
 

@@ -6,7 +6,8 @@ use deevnet_console::provision::engine::Ended;
 use deevnet_console::provision::plan::Question;
 use deevnet_console::provision::trouble::TroubleKind;
 
-use super::plans_common::{Bench, Operator, bench};
+use super::change_common::Bench;
+use super::operators::{Operator, bench};
 use super::{LONG, index, open_steps};
 
 const REVERSE: &str = "129.20.10.in-addr.arpa.";

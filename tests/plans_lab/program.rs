@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use super::LONG;
-use super::plans_common::bench;
+use super::operators::bench;
 
 pub fn run(dir: &Path, words: &[&str]) -> (i32, String, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_deevnet-console"));

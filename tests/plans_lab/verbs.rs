@@ -7,7 +7,8 @@ use deevnet_console::provision::names;
 use deevnet_console::provision::plan::Question;
 use deevnet_console::provision::saved::{self, Asked};
 
-use super::plans_common::{Bench, bench};
+use super::change_common::Bench;
+use super::operators::bench;
 use super::{LONG, open_steps};
 
 /// All verbs that make something so, in an order in which each has something to do. A restart and a replacement are done anew

@@ -4,27 +4,25 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use deevnet_console::backends::http::Limits;
 use deevnet_console::backends::opnsense;
-use deevnet_console::lab::{Lab, LabOptions, Moment, Pace};
-use deevnet_console::provision::approve::{ApprovedPlan, Consent};
+use deevnet_console::lab::{Lab, Moment};
 use deevnet_console::provision::conduct;
-use deevnet_console::provision::engine::{Ended, Engine};
-use deevnet_console::provision::journal::{Change, ChangeId, Journal, JournalError, Notes, Who};
+use deevnet_console::provision::engine::Ended;
+use deevnet_console::provision::journal::{ChangeId, Journal, JournalError, Notes};
 use deevnet_console::provision::plan::{Plan, Preview};
 use deevnet_console::provision::plans::onboard::{self, Onboarding};
 use deevnet_console::provision::plans::workload::{Workload, create};
 use deevnet_console::provision::plans::{delete, sdn};
 use deevnet_console::provision::trouble::{Trouble, TroubleKind};
 use deevnet_console::provision::undo::way_back;
-use deevnet_console::provision::world::{Patience, World};
+use deevnet_console::provision::world::{Listener, World};
 use deevnet_console::site::Site;
-use jiff::Timestamp;
-use tokio::sync::watch;
 use zeroize::Zeroizing;
+
+use super::change_common::{Hand, Options, Runs, ears, site, who};
 
 /// What is changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,9 +51,9 @@ impl Fork {
 
 pub struct Bench {
     pub lab: Arc<Lab>,
-    pub now: Arc<AtomicI64>,
+    pub now: Hand,
     site: Arc<Site>,
-    state: tempfile::TempDir,
+    runs: Runs,
 }
 
 /// How often a change had to be taken up, and how often an operator had to free the lock for it.
@@ -63,10 +61,6 @@ pub struct Bench {
 pub struct Taken {
     pub tries: u32,
     pub freed: u32,
-}
-
-pub fn who() -> Who {
-    Who { user: "operator".to_owned(), host: "console".to_owned(), pid: std::process::id() }
 }
 
 fn onboarding(first: bool) -> Onboarding {
@@ -77,32 +71,17 @@ fn onboarding(first: bool) -> Onboarding {
 
 impl Bench {
     pub async fn start() -> Self {
-        let now = Arc::new(AtomicI64::new(1_795_950_000_000));
-        let read = Arc::clone(&now);
-        let clock: Arc<dyn Fn() -> Timestamp + Send + Sync> =
-            Arc::new(move || Timestamp::from_millisecond(read.load(Ordering::SeqCst)).unwrap());
-        let program = PathBuf::from(env!("CARGO_BIN_EXE_deevnet-console"));
-        let options =
-            LabOptions { tenants: Some(0), writable: true, pace: Pace::Clock, ..LabOptions::new(clock, program) };
-        let lab = Arc::new(Lab::start(options).await.unwrap());
+        let (lab, now) = Options::tenants(0).lab().await;
         lab.keep_readings();
-        let site = Arc::new(Site::parse(&lab.site_toml(), &lab.dir().join("site.toml")).unwrap());
+        let site = site(&lab);
         // Nothing here has to outlive the machine.
         let state = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
-        Self { lab, now, site, state }
+        Self { lab: Arc::new(lab), now, site, runs: Runs::within(state) }
     }
 
     /// Clients that know nothing of what was before.
     pub async fn world(&self) -> Arc<World> {
-        let (read, now) = (Arc::clone(&self.now), Arc::clone(&self.now));
-        let clock: Arc<dyn Fn() -> Timestamp + Send + Sync> =
-            Arc::new(move || Timestamp::from_millisecond(read.load(Ordering::SeqCst)).unwrap());
-        let sleep = Arc::new(move |length: Duration| {
-            now.fetch_add(i64::try_from(length.as_millis()).unwrap(), Ordering::SeqCst);
-            Box::pin(tokio::task::yield_now()) as futures_util::future::BoxFuture<'static, ()>
-        });
-        let patience = Patience { looks: 8, ..Patience::default() };
-        let mut world = World::connect(&self.site, clock, sleep, patience).await;
+        let mut world = Options::tenants(0).world(&self.site, &self.now).await;
         // Its own pace spares a real router.
         let word = |name| Zeroizing::new(std::fs::read_to_string(self.lab.dir().join(name)).unwrap().trim().to_owned());
         let (key, secret) = (word("opnsense-key"), word("opnsense-secret"));
@@ -113,16 +92,16 @@ impl Bench {
     }
 
     pub fn journal(&self) -> Journal {
-        Journal::in_state(self.state.path())
+        self.runs.journal.clone()
     }
 
     pub fn file(&self) -> PathBuf {
-        self.state.path().join("journal/C-0001.jsonl")
+        self.runs.state.path().join("journal/C-0001.jsonl")
     }
 
     /// What is there, everything written down with it.
     pub fn written(&self) -> Vec<(String, Vec<u8>)> {
-        let rows = std::fs::read_dir(self.state.path().join("journal")).into_iter().flatten();
+        let rows = std::fs::read_dir(self.runs.state.path().join("journal")).into_iter().flatten();
         let file = |row: std::fs::DirEntry| {
             (row.file_name().to_string_lossy().into_owned(), std::fs::read(row.path()).unwrap())
         };
@@ -137,8 +116,8 @@ impl Bench {
     pub fn back_to(&self, fork: &Fork, journal: &[u8]) {
         self.lab.gate(None);
         self.lab.back_to(&fork.moment);
-        self.now.store(fork.now, Ordering::SeqCst);
-        let dir = self.state.path().join("journal");
+        self.now.set(fork.now);
+        let dir = self.runs.state.path().join("journal");
         std::fs::remove_dir_all(&dir).ok();
         if !journal.is_empty() {
             std::fs::create_dir_all(&dir).unwrap();
@@ -176,18 +155,9 @@ impl Bench {
     }
 
     pub async fn run(&self, world: &Arc<World>, preview: Preview, id: Option<ChangeId>) -> Result<Ended, String> {
-        let confirm = Some(preview.plan.subject.name.clone());
-        let consent = Consent::Flags { write: true, yes: true, confirm };
-        let now = (world.clock)();
-        let approved = ApprovedPlan::of(preview, &world.site, &consent, now).map_err(|e| e.to_string())?;
-        let journal = self.journal();
-        let change: Change = match id {
-            None => journal.begin(&who(), approved.plan(), now).unwrap(),
-            Some(id) => journal.take_up(id).unwrap().1,
-        };
-        let (_keep, stop) = watch::channel(false);
-        let listener: deevnet_console::provision::world::Listener = Arc::new(|_| ());
-        Ok(Engine::new(approved, change, world, &listener, &stop).run(&who()).await)
+        let approved = self.runs.named(world, preview).map_err(|e| e.to_string())?;
+        let listener: Listener = Arc::new(|_| ());
+        Ok(self.runs.heard(world, approved, id, &listener).await)
     }
 
     /// Begins the course, or takes up what is open of it, once; new clients.
@@ -230,7 +200,7 @@ impl Bench {
                 Err(why) => said.push(why),
             }
             // Nobody tries again in the same second.
-            self.now.fetch_add(30_000, Ordering::SeqCst);
+            self.now.advance(30_000);
         }
         Err(said.join("\n"))
     }
@@ -247,12 +217,10 @@ impl Bench {
             let world = self.world().await;
             let (course, plan, notes) = next;
             let preview = plan.clone().preview(&world, notes).await;
-            let consent = Consent::Flags { write: true, yes: true, confirm: Some(preview.plan.subject.name.clone()) };
-            let ended = match ApprovedPlan::of(preview, &world.site, &consent, (world.clock)()) {
+            let ended = match self.runs.named(&world, preview) {
                 Err(refusal) => Err(refusal.to_string()),
                 Ok(approved) => {
-                    let (_keep, stop) = watch::channel(false);
-                    let ears = conduct::Ears { listener: Arc::new(|_| ()), stop };
+                    let (_keep, ears) = ears(Arc::new(|_| ()));
                     let ended = conduct::run(&world, &journal, (course, approved), &who(), &ears, |_| ()).await;
                     ended.map_err(|e| e.to_string())
                 }
@@ -264,7 +232,7 @@ impl Bench {
                 }
                 other => said.push(format!("{other:?}")),
             }
-            self.now.fetch_add(30_000, Ordering::SeqCst);
+            self.now.advance(30_000);
             let newest = *journal.ids().unwrap().last().unwrap();
             next = if newest == first {
                 (course, way_back(&journal.read(first).unwrap()).plan, Notes::default())
@@ -299,7 +267,7 @@ fn is_unlock(plan: &Plan) -> bool {
     plan.steps.iter().any(|step| matches!(step.object, Object::SdnUnlock(_)))
 }
 
-pub fn fork(lab: &Lab, now: &AtomicI64, file: &std::path::Path) -> Fork {
+pub fn fork(lab: &Lab, now: &Hand, file: &std::path::Path) -> Fork {
     let journal = std::fs::metadata(file).map_or(0, |file| usize::try_from(file.len()).unwrap());
-    Fork { moment: lab.moment(), now: now.load(Ordering::SeqCst), journal }
+    Fork { moment: lab.moment(), now: now.now(), journal }
 }

@@ -1,13 +1,14 @@
 //! Who stands at the lab's gate: one that notes what was there at every boundary, others that disturb.
 
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, Weak};
 
 use deevnet_console::lab::Lab;
 use deevnet_console::lab::gate::{Arrival, Gate, Way};
 
 use crate::bench::{Fork, fork};
+use crate::change_common::Hand;
 
 /// A request of the undisturbed run.
 #[derive(Clone)]
@@ -27,7 +28,7 @@ impl Point {
 /// Notes every boundary.
 pub struct Recorder {
     pub lab: Weak<Lab>,
-    pub now: Arc<AtomicI64>,
+    pub now: Hand,
     pub file: PathBuf,
     pub points: Mutex<Vec<Point>>,
 }

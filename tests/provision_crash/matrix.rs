@@ -44,7 +44,7 @@ impl Matrix {
         let preview = plan.preview(&world, Default::default()).await;
         let recorder = Arc::new(Recorder {
             lab: Arc::downgrade(&bench.lab),
-            now: Arc::clone(&bench.now),
+            now: bench.now.clone(),
             file: bench.file(),
             points: Default::default(),
         });

@@ -1,14 +1,10 @@
 //! Against the lab.
 
-use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
-use std::time::Duration;
 
 use deevnet_console::backends::dns::{DnsName, RecordData};
 use deevnet_console::backends::opnsense::NewForward;
 use deevnet_console::backends::permit::Permit;
-use deevnet_console::lab::{Lab, LabOptions, Pace};
 use deevnet_console::provision::approve::Refusal;
 use deevnet_console::provision::engine::Ended;
 use deevnet_console::provision::names::secret_of;
@@ -16,39 +12,17 @@ use deevnet_console::provision::plan::{Plan, Question};
 use deevnet_console::provision::plans::record::Of;
 use deevnet_console::provision::plans::{forward, names, tsig};
 use deevnet_console::provision::trouble::TroubleKind;
-use deevnet_console::provision::world::{Patience, World};
+use deevnet_console::provision::world::Patience;
 use deevnet_console::site::Site;
-use jiff::Timestamp;
 
-use super::bench::{Runs, early, plan, tenant};
+use super::change_common::{Bench, Options, early};
+use super::names::{plan, tenant};
 
-struct Bench {
-    lab: Lab,
-    world: Arc<World>,
-    runs: Runs,
-}
-
+/// Nobody looks long.
 async fn bench() -> Bench {
-    let now = Arc::new(AtomicI64::new(1_795_950_000_000));
-    let read = Arc::clone(&now);
-    let clock: Arc<dyn Fn() -> Timestamp + Send + Sync> =
-        Arc::new(move || Timestamp::from_millisecond(read.load(Ordering::SeqCst)).unwrap());
-    let program = PathBuf::from(env!("CARGO_BIN_EXE_deevnet-console"));
-    let options = LabOptions {
-        tenants: Some(2),
-        writable: true,
-        pace: Pace::Clock,
-        ..LabOptions::new(Arc::clone(&clock), program)
-    };
-    let lab = Lab::start(options).await.unwrap();
-    let site = Arc::new(Site::parse(&lab.site_toml(), &lab.dir().join("site.toml")).unwrap());
-    let sleep = Arc::new(move |length: Duration| {
-        now.fetch_add(i64::try_from(length.as_millis()).unwrap(), Ordering::SeqCst);
-        Box::pin(tokio::task::yield_now()) as futures_util::future::BoxFuture<'static, ()>
-    });
-    let patience = Patience { looks: 4, ..Patience::default() };
-    let world = Arc::new(World::connect(&site, clock, sleep, patience).await);
-    Bench { lab, world, runs: Runs::new() }
+    let two = Options::tenants(2);
+    let patience = Patience { looks: 4, ..two.patience };
+    Options { patience, ..two }.start().await
 }
 
 impl Bench {
@@ -59,12 +33,8 @@ impl Bench {
         plan(&self.world, steps)
     }
 
-    async fn run(&self, plan: Plan) -> Ended {
-        self.runs.run(&self.world, plan).await
-    }
-
     async fn is_whole(&self, plan: Plan) {
-        let again = self.runs.look(&self.world, plan).await;
+        let again = self.look(plan).await;
         assert!(again.is_empty(), "{:?}", again.looks);
         assert_eq!(again.question(), Question::Nothing);
     }
@@ -84,17 +54,17 @@ impl Bench {
 #[tokio::test(flavor = "multi_thread")]
 async fn names_are_made_once_and_taken_back() {
     let bench = bench().await;
-    let before = bench.runs.look(&bench.world, bench.onboarding()).await;
+    let before = bench.look(bench.onboarding()).await;
     assert_eq!(before.question(), Question::PlanApply, "the reload is everybody's");
     assert_eq!(bench.run(bench.onboarding()).await, Ended::Done);
     bench.is_whole(bench.onboarding()).await;
     let secret = secret_of(&bench.world, "rtrip").await.unwrap();
-    assert!(!bench.runs.written().contains(secret.expose()), "a secret is written down");
+    assert!(!bench.written().contains(secret.expose()), "a secret is written down");
 
-    let back = bench.runs.way_back();
+    let back = bench.way_back();
     assert!(back.left.is_empty(), "{:?}", back.left);
     assert_eq!(bench.run(back.plan).await, Ended::Done);
-    let after = bench.runs.look(&bench.world, bench.onboarding()).await;
+    let after = bench.look(bench.onboarding()).await;
     assert_eq!(after.looks, before.looks, "as it was");
 
     // What others hold is as it is wanted: the same plan for them does nothing.
@@ -102,7 +72,7 @@ async fn names_are_made_once_and_taken_back() {
         let (name, index) = (name.parse().unwrap(), deevnet_console::site::numbering::TenantIndex::new(index).unwrap());
         bench.is_whole(plan(&bench.world, names::onboarding(&bench.world.site, &name, index))).await;
     }
-    bench.lab.shutdown().await;
+    bench.end().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -116,7 +86,7 @@ async fn answers_that_are_lost_or_wrong_make_nothing_twice() {
             assert_eq!(trouble.kind, TroubleKind::Unsettled, "{fault}: {trouble}");
             rounds += 1;
             assert!(rounds < 8, "{fault}: {trouble}");
-            ended = bench.runs.resume(&bench.world).await;
+            ended = bench.resume().await;
         }
         bench.is_whole(bench.onboarding()).await;
         let (name, index) = tenant();
@@ -125,7 +95,7 @@ async fn answers_that_are_lost_or_wrong_make_nothing_twice() {
             let rows = client.forwards().await.unwrap();
             assert_eq!(rows.iter().filter(|row| row.domain == zone).count(), 1, "{fault}: {zone}");
         }
-        bench.lab.shutdown().await;
+        bench.end().await;
     }
 }
 
@@ -136,7 +106,7 @@ async fn a_reload_that_loads_nothing_or_fails_is_not_believed() {
     let (step, kind, text) = early(bench.run(bench.onboarding()).await);
     assert_eq!((step, kind), (5, TroubleKind::NotSeen), "{text}");
     bench.fault("forward-not-applied", false);
-    assert_eq!(bench.runs.resume(&bench.world).await, Ended::Done);
+    assert_eq!(bench.resume().await, Ended::Done);
     bench.is_whole(bench.onboarding()).await;
 
     let domain = "probe.example".parse().unwrap();
@@ -147,7 +117,7 @@ async fn a_reload_that_loads_nothing_or_fails_is_not_believed() {
     plan.steps.remove(0);
     let (step, kind, _) = early(bench.run(plan).await);
     assert_eq!((step, kind), (1, TroubleKind::Refused));
-    bench.lab.shutdown().await;
+    bench.end().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -166,9 +136,9 @@ async fn one_plain_row_of_a_domain_is_left_and_keeps_its_words() {
     let name = "tdemo".parse().unwrap();
     let index = deevnet_console::site::numbering::TenantIndex::new(1).unwrap();
     let forwards = || plan(&bench.world, names::forwards(&bench.world.site, &name, index));
-    let preview = bench.runs.look(&bench.world, forwards()).await;
+    let preview = bench.look(forwards()).await;
     assert!(preview.riders().iter().any(|rider| rider.contains("other rows of tdemo")), "{:?}", preview.riders());
-    assert!(matches!(bench.runs.approved(&bench.world, preview), Err(Refusal::NameNeeded { .. })));
+    assert!(matches!(bench.approved_as(preview, None), Err(Refusal::NameNeeded { .. })));
     assert_eq!(bench.run(forwards()).await, Ended::Done);
     bench.is_whole(forwards()).await;
     let rows = router.forwards().await.unwrap();
@@ -180,9 +150,9 @@ async fn one_plain_row_of_a_domain_is_left_and_keeps_its_words() {
     second.domain = "eds.example".parse().unwrap();
     router.add_forward(&permit, &second).await.unwrap();
     router.delete_forward(&permit, &own[0].uuid).await.unwrap();
-    let preview = bench.runs.look(&bench.world, forwards()).await;
+    let preview = bench.look(forwards()).await;
     assert!(preview.riders().iter().any(|rider| rider.contains("eds.example")), "{:?}", preview.riders());
-    bench.lab.shutdown().await;
+    bench.end().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -192,17 +162,17 @@ async fn a_zone_of_another_is_left_alone_and_handed_over_by_name() {
     // The address range of eds.
     let index = deevnet_console::site::numbering::TenantIndex::new(2).unwrap();
     let own = plan(&bench.world, names::onboarding(&bench.world.site, &name, index));
-    let preview = bench.runs.look(&bench.world, own).await;
-    let refusal = bench.runs.named(&bench.world, preview).unwrap_err();
+    let preview = bench.look(own).await;
+    let refusal = bench.approved(preview).unwrap_err();
     assert!(matches!(&refusal, Refusal::Untold { why, .. } if why.contains("not rtrip's")), "{refusal}");
 
     let over = plan(&bench.world, names::handover(&bench.world.site, &name, index));
-    let preview = bench.runs.look(&bench.world, over.clone()).await;
-    assert!(matches!(bench.runs.approved(&bench.world, preview), Err(Refusal::NameNeeded { .. })));
+    let preview = bench.look(over.clone()).await;
+    assert!(matches!(bench.approved_as(preview, None), Err(Refusal::NameNeeded { .. })));
     assert_eq!(bench.run(over.clone()).await, Ended::Done);
     bench.is_whole(over).await;
-    assert!(bench.runs.way_back().left.iter().any(|(_, why)| why.contains("are gone")));
-    bench.lab.shutdown().await;
+    assert!(bench.way_back().left.iter().any(|(_, why)| why.contains("are gone")));
+    bench.end().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -213,17 +183,17 @@ async fn records_are_made_replaced_and_taken_back() {
     let of = Of { site: &site, tenant: &name, index };
     let address = |k| site.numbering.workload_address(index, k).unwrap();
     let host = of.host("app", address(0)).unwrap();
-    assert_eq!(bench.runs.look(&bench.world, host.clone()).await.question(), Question::Yes);
+    assert_eq!(bench.look(host.clone()).await.question(), Question::Yes);
     assert_eq!(bench.run(host.clone()).await, Ended::Done);
     bench.is_whole(host.clone()).await;
 
     // What stands there is named before it is replaced, and comes back.
     let other = of.set("app", 60, vec![RecordData::A(address(1)), RecordData::A(address(2))]).unwrap();
-    let preview = bench.runs.look(&bench.world, other.clone()).await;
+    let preview = bench.look(other.clone()).await;
     assert!(preview.riders()[0].contains(&address(0).to_string()), "{:?}", preview.riders());
-    assert!(matches!(bench.runs.approved(&bench.world, preview), Err(Refusal::NameNeeded { .. })));
+    assert!(matches!(bench.approved_as(preview, None), Err(Refusal::NameNeeded { .. })));
     assert_eq!(bench.run(other).await, Ended::Done);
-    assert_eq!(bench.run(bench.runs.way_back().plan).await, Ended::Done);
+    assert_eq!(bench.run(bench.way_back().plan).await, Ended::Done);
     bench.is_whole(host.clone()).await;
 
     let alias = of.set("app", 300, vec![RecordData::Cname("www.example".parse().unwrap())]).unwrap();
@@ -249,9 +219,9 @@ async fn records_are_made_replaced_and_taken_back() {
     let gone = of.delete("app", "A", Some(address(0))).unwrap();
     assert_eq!(bench.run(gone.clone()).await, Ended::Done);
     bench.is_whole(gone).await;
-    assert_eq!(bench.run(bench.runs.way_back().plan).await, Ended::Done);
+    assert_eq!(bench.run(bench.way_back().plan).await, Ended::Done);
     bench.is_whole(host).await;
-    bench.lab.shutdown().await;
+    bench.end().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -275,5 +245,5 @@ async fn keys_rotate_and_a_tenant_goes_without_a_trace() {
     bench.is_whole(removal).await;
     let client = bench.world.powerdns().unwrap();
     assert!(client.tsig_keys().await.unwrap().iter().all(|key| !key.name.as_str().starts_with("rtrip")));
-    bench.lab.shutdown().await;
+    bench.end().await;
 }

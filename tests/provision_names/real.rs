@@ -1,63 +1,30 @@
 //! Against a real PowerDNS, with a writer that has no key; cut before and after each request.
 
 use std::net::SocketAddr;
-use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use deevnet_console::backends::powerdns::ZoneListing;
 use deevnet_console::backends::powerdns::model::{RrSet, ZoneKind};
 use deevnet_console::provision::engine::Ended;
 use deevnet_console::provision::plan::Plan;
 use deevnet_console::provision::plans::{names, tsig};
-use deevnet_console::provision::trouble::{Trouble, TroubleKind};
-use deevnet_console::provision::world::{Patience, World};
+use deevnet_console::provision::world::World;
 use deevnet_console::site::Site;
 use hickory_proto::op::{Message, MessageType, OpCode, Query, ResponseCode};
 use hickory_proto::rr::{RData, Record, RecordType};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
-use super::bench::{Runs, plan, tenant};
+use super::change_common::{Hand, Runs};
+use super::names::{GLOBAL, ZONES, plan, site, tenant};
 use super::powerdns_common::{KEY, Pdns, client};
 
-/// What PowerDNS has when nobody says otherwise.
-const GLOBAL: &str = "allow-dnsupdate-from=127.0.0.0/8,::1";
-const ZONES: [&str; 2] = ["rtrip.mobile.deevnet.net", "188.20.10.in-addr.arpa"];
-
-/// The site of this server, as a file says it.
-fn site(dns: SocketAddr, dir: &Path) -> Arc<Site> {
-    let text = format!(
-        "version = 1\n[site]\nname = \"mobile\"\ndomain = \"mobile.deevnet.net\"\noctet = 20\n[numbering]\nvrf_vni_base = \
-         10000\nvnet_vni_base = 20000\noverlay = \"10.20.128.0/18\"\nasn = 65020\nvmid_base = 2000\nvmids_per_tenant = 40\n\
-         [proxmox]\nurl = \"https://127.0.0.1:8006\"\ntoken = {{ env = \"UNUSED\" }}\nnode = \"n\"\ncontroller = \"evpn1\"\n\
-         [[exit_node]]\nname = \"n\"\ntransport = {{ command = [\"false\"] }}\ntransit_interface = \"e\"\ntransit_address = \
-         \"10.20.50.22\"\ntransit_gateway = \"10.20.50.1\"\n[powerdns]\nmode = \"api\"\nurl = \"http://127.0.0.1:1\"\napi_key \
-         = {{ env = \"UNUSED\" }}\ndns = \"{dns}\"\nnameserver = \"dv02idn001v01.mobile.deevnet.net\"\nupdate_networks = \
-         [\"127.0.0.0/8\"]\n"
-    );
-    Arc::new(Site::parse(&text, &dir.join("site.toml")).unwrap())
-}
-
-/// A world of nothing but names, whose requests go to `origin`.
+/// Names alone, whose requests go to `origin`; each is tried once.
 fn world(site: &Arc<Site>, server: &Pdns, origin: &str) -> Arc<World> {
-    let none = || Trouble::new(TroubleKind::Unknown, "not in this test");
     let mut dns = server.site();
     dns.url = Some(origin.to_owned());
-    let now = Arc::new(AtomicI64::new(1_795_950_000_000));
-    let read = Arc::clone(&now);
-    Arc::new(World {
-        site: Arc::clone(site),
-        proxmox: Err(none()),
-        powerdns: Ok(client(&dns, KEY)),
-        opnsense: Err(none()),
-        registry: None,
-        exit_nodes: Vec::new(),
-        clock: Arc::new(move || jiff::Timestamp::from_millisecond(read.load(Ordering::SeqCst)).unwrap()),
-        sleep: Arc::new(|_| Box::pin(tokio::task::yield_now())),
-        patience: Patience { looks: 3, tries: 1, between: Duration::ZERO, ..Patience::default() },
-    })
+    super::names::world(site, Some(client(&dns, KEY)), Hand::new().clock(), 1)
 }
 
 /// A writer without a key.

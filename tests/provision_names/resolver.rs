@@ -2,12 +2,11 @@
 
 use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use deevnet_console::backends::dns::{Query, Rcode, RecordType, ask};
-use deevnet_console::lab::{Lab, LabOptions, Pace};
+use deevnet_console::lab::Lab;
 use deevnet_console::provision::engine::Ended;
 use deevnet_console::provision::object::Object;
 use deevnet_console::provision::plan::Plan;
@@ -23,7 +22,8 @@ use deevnet_console::site::numbering::TenantIndex;
 use futures_util::future::BoxFuture;
 use tokio::task::JoinHandle;
 
-use super::bench::{Runs, early, plan, tenant};
+use super::change_common::{Options, Runs, early};
+use super::names::{plan, tenant};
 use super::powerdns_common::{KEY, Pdns};
 
 const FOUND: Option<(Rcode, usize)> = Some((Rcode::NOERROR, 1));
@@ -84,15 +84,7 @@ async fn connected(site: &Arc<Site>, looks: u32) -> Arc<World> {
 async fn bench(test: &str) -> Option<Bench> {
     let server = Arc::new(Pdns::with_resolver(test)?);
     server.forward(&BTreeSet::new());
-    let clock = clock::system();
-    let program = PathBuf::from(env!("CARGO_BIN_EXE_deevnet-console"));
-    let options = LabOptions {
-        tenants: Some(0),
-        writable: true,
-        pace: Pace::Instant,
-        ..LabOptions::new(Arc::clone(&clock), program)
-    };
-    let lab = Arc::new(Lab::start(options).await.unwrap());
+    let lab = Arc::new(Options::empty().lab().await.0);
     let secrets = tempfile::tempdir().unwrap();
     let site = site(&lab, &server, secrets.path());
     let world = connected(&site, 50).await;

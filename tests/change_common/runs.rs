@@ -1,46 +1,39 @@
-//! Plans run on a world, with a journal of their own.
+//! Plans that are run on a world, with a journal of their own.
 
 use std::sync::Arc;
 
 use deevnet_console::provision::approve::{ApprovedPlan, Consent, Refusal};
+use deevnet_console::provision::conduct::Ears;
 use deevnet_console::provision::engine::{Ended, Engine};
-use deevnet_console::provision::journal::{ChangeId, Journal, Who};
-use deevnet_console::provision::plan::{Plan, Preview, Step, Subject};
-use deevnet_console::provision::trouble::TroubleKind;
+use deevnet_console::provision::journal::{ChangeId, Closing, Journal, Who};
+use deevnet_console::provision::plan::{Plan, Preview};
 use deevnet_console::provision::undo::{WayBack, way_back};
 use deevnet_console::provision::world::{Listener, World};
-use deevnet_console::site::names::TenantName;
-use deevnet_console::site::numbering::TenantIndex;
 use tokio::sync::watch;
 
-pub const INDEX: u64 = 60;
-
-pub fn tenant() -> (TenantName, TenantIndex) {
-    ("rtrip".parse().unwrap(), TenantIndex::new(INDEX).unwrap())
-}
-
-pub fn plan(world: &World, steps: Vec<Step>) -> Plan {
-    Plan {
-        site: world.site.name.clone(),
-        title: "Names of rtrip".to_owned(),
-        subject: Subject { name: "rtrip".to_owned(), tenant: Some("rtrip".to_owned()) },
-        steps,
-        reach: None,
-    }
-}
-
+/// Who runs it.
 pub fn who() -> Who {
     Who { user: "operator".to_owned(), host: "console".to_owned(), pid: std::process::id() }
 }
 
+/// Somebody who hears nothing and stops nothing. The sender has to be kept.
+pub fn ears(listener: Listener) -> (watch::Sender<bool>, Ears) {
+    let (keep, stop) = watch::channel(false);
+    (keep, Ears { listener, stop })
+}
+
+/// Changes, and the directory that they are written down in.
 pub struct Runs {
     pub journal: Journal,
-    state: tempfile::TempDir,
+    pub state: tempfile::TempDir,
 }
 
 impl Runs {
     pub fn new() -> Self {
-        let state = tempfile::tempdir().unwrap();
+        Self::within(tempfile::tempdir().unwrap())
+    }
+
+    pub fn within(state: tempfile::TempDir) -> Self {
         Self { journal: Journal::in_state(state.path()), state }
     }
 
@@ -48,30 +41,46 @@ impl Runs {
         plan.preview(world, Default::default()).await
     }
 
-    pub fn approved(&self, world: &World, preview: Preview) -> Result<ApprovedPlan, Refusal> {
-        let consent = Consent::Flags { write: true, yes: true, confirm: None };
+    /// Approved with that typed back.
+    pub fn approved_as(world: &World, preview: Preview, name: Option<&str>) -> Result<ApprovedPlan, Refusal> {
+        let consent = Consent::Flags { write: true, yes: true, confirm: name.map(str::to_owned) };
         ApprovedPlan::of(preview, &world.site, &consent, (world.clock)())
     }
 
+    /// Approved without a word.
+    pub fn unnamed(&self, world: &World, preview: Preview) -> Result<ApprovedPlan, Refusal> {
+        Self::approved_as(world, preview, None)
+    }
+
+    /// Approved with its name typed back.
     pub fn named(&self, world: &World, preview: Preview) -> Result<ApprovedPlan, Refusal> {
-        let consent = Consent::Flags { write: true, yes: true, confirm: Some(preview.plan.subject.name.clone()) };
-        ApprovedPlan::of(preview, &world.site, &consent, (world.clock)())
+        let name = preview.plan.subject.name.clone();
+        Self::approved_as(world, preview, Some(&name))
     }
 
-    pub async fn engine(&self, world: &Arc<World>, approved: ApprovedPlan, id: Option<ChangeId>) -> Ended {
+    pub async fn heard(
+        &self,
+        world: &Arc<World>,
+        approved: ApprovedPlan,
+        id: Option<ChangeId>,
+        listener: &Listener,
+    ) -> Ended {
         let change = match id {
             None => self.journal.begin(&who(), approved.plan(), (world.clock)()).unwrap(),
             Some(id) => self.journal.take_up(id).unwrap().1,
         };
         let (_keep, stop) = watch::channel(false);
+        Engine::new(approved, change, world, listener, &stop).run(&who()).await
+    }
+
+    async fn go(&self, world: &Arc<World>, preview: Preview, id: Option<ChangeId>) -> Ended {
         let listener: Listener = Arc::new(|_| ());
-        Engine::new(approved, change, world, &listener, &stop).run(&who()).await
+        self.heard(world, self.named(world, preview).unwrap(), id, &listener).await
     }
 
     pub async fn run(&self, world: &Arc<World>, plan: Plan) -> Ended {
         let preview = self.look(world, plan).await;
-        let approved = self.named(world, preview).unwrap();
-        self.engine(world, approved, None).await
+        self.go(world, preview, None).await
     }
 
     pub fn newest(&self) -> ChangeId {
@@ -80,11 +89,13 @@ impl Runs {
 
     /// Takes the newest change up.
     pub async fn resume(&self, world: &Arc<World>) -> Ended {
-        let id = self.newest();
-        let entry = self.journal.read(id).unwrap();
+        let entry = self.journal.read(self.newest()).unwrap();
         let preview = entry.plan.clone().preview(world, entry.notes()).await;
-        let approved = self.named(world, preview).unwrap();
-        self.engine(world, approved, Some(id)).await
+        self.go(world, preview, Some(entry.id)).await
+    }
+
+    pub fn closed(&self) -> Option<Closing> {
+        self.journal.read(self.newest()).unwrap().closed()
     }
 
     pub fn way_back(&self) -> WayBack {
@@ -102,12 +113,5 @@ impl Runs {
             }
         }
         all
-    }
-}
-
-pub fn early(ended: Ended) -> (usize, TroubleKind, String) {
-    match ended {
-        Ended::Early { step, trouble } => (step, trouble.kind, trouble.text),
-        Ended::Done => panic!("it came to its end"),
     }
 }

@@ -1,48 +1,25 @@
-//! An empty lab that can be changed, operators with journals, and plans asked for by the words of their verbs. Waiting takes no
-//! time.
+//! Operators with journals on an empty site, and plans asked for by the words of their verbs. Waiting takes no time.
 
-#![allow(dead_code, reason = "not every test needs all of it")]
+#![allow(dead_code, clippy::unwrap_used, clippy::panic, reason = "helpers of tests, not all used by each")]
 
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use deevnet_console::lab::{Lab, LabOptions, Pace};
-use deevnet_console::provision::approve::{ApprovedPlan, Consent};
-use deevnet_console::provision::conduct::{self, Course, Ears};
+use deevnet_console::provision::approve::ApprovedPlan;
+use deevnet_console::provision::conduct::{self, Course};
 use deevnet_console::provision::engine::Ended;
 use deevnet_console::provision::journal::{Entry, Journal, JournalError, Who};
 use deevnet_console::provision::plan::Preview;
 use deevnet_console::provision::plans::table::{Desk, Draft, maker};
 use deevnet_console::provision::trouble::Trouble;
-use deevnet_console::provision::world::{Listener, News, Patience, World};
-use deevnet_console::runtime::clock;
-use deevnet_console::site::Site;
-use futures_util::future::BoxFuture;
-use tokio::sync::watch;
+use deevnet_console::provision::world::{Listener, News, Patience};
 
-/// A lab and its site.
-pub struct Bench {
-    pub lab: Arc<Lab>,
-    pub world: Arc<World>,
-    pub state: tempfile::TempDir,
-}
+use super::change_common::{Bench, Options, Runs, ears, lines, who};
 
-/// Everything that a site has and no tenant. Nothing there takes time; a lock is waited for as long as that many seconds.
+/// Everything that a site has and no tenant. A lock is waited for as long as that.
 pub async fn bench(lock: Duration) -> Bench {
-    let clock = clock::system();
-    let program = PathBuf::from(env!("CARGO_BIN_EXE_deevnet-console"));
-    let options = LabOptions {
-        tenants: Some(0),
-        writable: true,
-        pace: Pace::Instant,
-        ..LabOptions::new(Arc::clone(&clock), program)
-    };
-    let lab = Arc::new(Lab::start(options).await.unwrap());
-    let site = Arc::new(Site::parse(&lab.site_toml(), &lab.dir().join("site.toml")).unwrap());
-    let sleep = Arc::new(|_| Box::pin(tokio::task::yield_now()) as BoxFuture<'static, ()>);
-    let world = World::connect(&site, clock, sleep, Patience { looks: 8, lock, ..Patience::default() }).await;
-    Bench { lab, world: Arc::new(world), state: tempfile::tempdir().unwrap() }
+    let empty = Options::empty();
+    Options { patience: Patience { lock, ..empty.patience }, ..empty }.start().await
 }
 
 /// Somebody who asks for plans and runs them.
@@ -59,11 +36,6 @@ impl Bench {
     pub fn operator(&self, name: &'static str) -> Operator {
         let desk = Desk { world: Arc::clone(&self.world), journal: Journal::in_state(self.state.path()) };
         Operator { name, desk, heard: Arc::default(), also: Arc::new(|_| ()) }
-    }
-
-    pub async fn end(self) {
-        drop(self.world);
-        Arc::into_inner(self.lab).unwrap().shutdown().await;
     }
 }
 
@@ -84,10 +56,8 @@ impl Operator {
     }
 
     pub fn approved(&self, preview: Preview) -> ApprovedPlan {
-        let confirm = Some(preview.plan.subject.name.clone());
-        let consent = Consent::Flags { write: true, yes: true, confirm };
-        let world = &self.desk.world;
-        ApprovedPlan::of(preview, &world.site, &consent, (world.clock)()).unwrap()
+        let name = preview.plan.subject.name.clone();
+        Runs::approved_as(&self.desk.world, preview, Some(&name)).unwrap()
     }
 
     /// Runs what was looked at, with its name typed.
@@ -103,9 +73,8 @@ impl Operator {
             heard.lock().unwrap().push(news.clone());
             also(news);
         });
-        let (_keep, stop) = watch::channel(false);
-        let who = Who { user: self.name.to_owned(), host: "console".to_owned(), pid: std::process::id() };
-        let ears = Ears { listener, stop };
+        let who = Who { user: self.name.to_owned(), ..who() };
+        let (_keep, ears) = ears(listener);
         conduct::run(&self.desk.world, &self.desk.journal, (course, approved), &who, &ears, |_| ()).await
     }
 
@@ -117,12 +86,7 @@ impl Operator {
 
     /// The lines that were told.
     pub fn lines(&self) -> Vec<String> {
-        let heard = self.heard.lock().unwrap();
-        let line = |news: &News| match news {
-            News::Line(_, line) => Some(line.clone()),
-            _ => None,
-        };
-        heard.iter().filter_map(line).collect()
+        lines(&self.heard.lock().unwrap())
     }
 
     /// The newest change that somebody of that name began.

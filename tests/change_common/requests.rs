@@ -3,30 +3,15 @@
 #![allow(dead_code, reason = "each test program uses a part")]
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "helpers of tests, which should stop")]
 
-use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
-
 use deevnet_console::lab::node::{self, Run};
-use deevnet_console::lab::{Lab, LabOptions, Pace};
+use deevnet_console::lab::{Lab, Pace};
 use deevnet_console::site::Site as SiteFile;
-use jiff::Timestamp;
 use serde_json::Value;
 
-/// When the labs of these tests start, milliseconds since the epoch.
-pub const NOW_MS: i64 = 1_795_950_000_000;
+use super::change_common::{Hand, Options};
+
 /// The node that carries tenants.
 pub const NODE: &str = "/nodes/dv02hyp002p02";
-
-/// A clock that moves when it is told to.
-#[derive(Clone)]
-pub struct Hand(Arc<AtomicI64>);
-
-impl Hand {
-    pub fn advance(&self, ms: i64) {
-        self.0.fetch_add(ms, Ordering::SeqCst);
-    }
-}
 
 /// Status and body of an answer; no status where none came.
 #[derive(Debug, Clone, PartialEq)]
@@ -57,12 +42,7 @@ pub struct Site {
 
 /// Starts a lab of so many tenants; `None` = the default site.
 pub async fn site(tenants: Option<u32>, pace: Pace) -> Site {
-    let hand = Hand(Arc::new(AtomicI64::new(NOW_MS)));
-    let clock = hand.clone();
-    let clock = Arc::new(move || Timestamp::from_millisecond(clock.0.load(Ordering::SeqCst)).unwrap());
-    let program = PathBuf::from(env!("CARGO_BIN_EXE_deevnet-console"));
-    let options = LabOptions { tenants, pace, writable: true, second_half: true, ..LabOptions::new(clock, program) };
-    let lab = Lab::start(options).await.unwrap();
+    let (lab, hand) = Options { tenants, pace, ..Options::tenants(0) }.lab().await;
     let _ = rustls::crypto::ring::default_provider().install_default();
     let ca = reqwest::Certificate::from_pem(lab.ca_pem().as_bytes()).unwrap();
     let http = reqwest::Client::builder().tls_certs_only([ca]).build().unwrap();
@@ -132,7 +112,7 @@ impl Site {
             Some(asked) => vec!["vtysh".to_owned(), "-c".to_owned(), asked.to_owned()],
             None => command.split(' ').map(str::to_owned).collect(),
         };
-        let now = self.hand.0.load(Ordering::SeqCst) / 1000;
+        let now = self.hand.now() / 1000;
         let output = node::run(&self.lab.world(), now, &Run { argv, input: String::new() });
         format!("{}{}", output.stdout, output.stderr)
     }
