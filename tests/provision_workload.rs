@@ -231,8 +231,10 @@ async fn a_system_that_does_not_shut_down_is_never_stopped_hard_by_itself() {
     assert_eq!(bench.run(to(Switch::Start).await.unwrap()).await, Ended::Done);
     assert_eq!(bench.run(to(Switch::Shutdown(60)).await.unwrap()).await, Ended::Done);
     assert_eq!(status().await, "stopped");
-    let (_, _, text, _) = early(bench.run(to(Switch::Reboot(60)).await.unwrap()).await);
-    assert!(text.contains("does not run"), "{text}");
+    let before = bench.journal.ids().unwrap();
+    let why = to(Switch::Reboot(60)).await.unwrap_err();
+    assert!(why.kind == TroubleKind::Refused && why.text.contains("does not run"), "{why:?}");
+    assert_eq!(bench.journal.ids().unwrap(), before, "no change is begun for it");
     bench.end().await;
 }
 
