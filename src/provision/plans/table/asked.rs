@@ -51,7 +51,7 @@ fn number(words: &[String], key: &str) -> Result<Option<u32>, Trouble> {
     let parse = |text: &str| {
         let number = text.parse().ok().filter(|number| (least..=most).contains(number));
         number.ok_or_else(|| {
-            usage(format!("{key}: {text:?} is no number from {least} to {most}"), &format!("give {least}–{most}{unit}"))
+            usage(format!("{key}: {text:?} is no number from {least} to {most}"), format!("give {least}–{most}{unit}"))
         })
     };
     value(words, key).map(parse).transpose()
@@ -230,7 +230,7 @@ fn data(rtype: &str, text: &str) -> Result<RecordData, Trouble> {
         "CNAME" => RecordData::Cname(name()?),
         "TXT" => RecordData::Txt(Text::new(text.as_bytes())),
         other => {
-            return Err(usage(format!("records of type {other} are not written from here"), "A, AAAA, CNAME or TXT"));
+            return Err(usage(format!("records of type {other} are not written from here"), "A, CNAME or TXT"));
         }
     })
 }
