@@ -172,6 +172,16 @@ async fn a_lock_that_is_taken_away_is_told_and_not_given_back() {
     bench.end().await;
 }
 
+/// Where a change stopped, why, and what to do.
+fn early(ended: Ended) -> (usize, String, String) {
+    match ended {
+        Ended::Early { step, trouble } => (step, trouble.text, trouble.help.unwrap_or_default()),
+        Ended::Done => panic!("it came to its end"),
+    }
+}
+
+#[path = "plans_lab/ends.rs"]
+mod ends;
 #[path = "plans_lab/fresh.rs"]
 mod fresh;
 #[path = "plans_lab/program.rs"]

@@ -19,10 +19,13 @@ use std::time::Duration;
 
 use change_common::Bench;
 use deevnet_console::backends::http::Limits;
+use deevnet_console::backends::powerdns::Name;
 use deevnet_console::backends::proxmox::Client;
 use deevnet_console::lab::state::Role;
 use deevnet_console::provision::engine::Ended;
 use deevnet_console::provision::journal::Closing;
+use deevnet_console::provision::plan::Plan;
+use deevnet_console::provision::plans::table::{Desk, maker};
 use deevnet_console::provision::plans::workload::{Workload, create, delete, numbers, replace};
 use deevnet_console::provision::trouble::TroubleKind;
 use deevnet_console::provision::world::{Listener, News};
@@ -141,28 +144,52 @@ async fn a_vm_that_does_not_start_says_what_its_log_says() {
     bench.end().await;
 }
 
+/// A plan of the table, made from these words.
+async fn asked(bench: &Bench, name: &str, words: &[&str]) -> Plan {
+    let desk = Desk { world: Arc::clone(&bench.world), journal: bench.journal.clone() };
+    let words = words.iter().map(|word| (*word).to_owned()).collect();
+    (maker(name).unwrap().make)(desk, words).await.map_err(|why| why.text).unwrap().plan
+}
+
 #[tokio::test]
 async fn a_lock_is_waited_for_and_then_told_with_who_holds_it() {
     let bench = bench().await;
-    assert_eq!(bench.run(bench.create(&web()).await).await, Ended::Done);
-    let vmid = bench.vmid("tdemo-web").await;
-    let lock = |lock: Option<&str>| {
-        bench.edit(|world| {
-            let config = &mut world.guests.get_mut(&vmid).unwrap().config;
-            match lock {
-                Some(lock) => drop(config.insert("lock".to_owned(), json!(lock))),
-                None => drop(config.shift_remove("lock")),
-            }
-        });
+    let named = async || {
+        let zone = Name::new("tdemo.mobile.deevnet.net");
+        let zone = bench.world.powerdns().unwrap().zone(&zone).await.unwrap();
+        zone.rrsets.iter().filter(|set| set.name.as_str().starts_with("web.")).count()
     };
-    // The backup begins after the plan was made: one that is there before is refused with the plan.
-    let plan = delete(&bench.world, &web().tenant, &web().name).await.unwrap();
-    lock(Some("backup"));
-    let (_, kind, text, help) = early(bench.run(plan).await);
-    assert_eq!(kind, TroubleKind::Busy);
-    assert!(text.contains("is locked (backup), held by") && help.contains("qm unlock"), "{text} {help}");
-    lock(None);
-    assert_eq!(bench.resume().await, Ended::Done);
+    // The backup began before the plan was made, or begins after it.
+    for before in [true, false] {
+        assert_eq!(bench.run(asked(&bench, "workload-create", &["tdemo/web"]).await).await, Ended::Done);
+        let vmid = bench.vmid("tdemo-web").await;
+        let lock = |lock: Option<&str>| {
+            bench.edit(|world| {
+                let config = &mut world.guests.get_mut(&vmid).unwrap().config;
+                match lock {
+                    Some(lock) => drop(config.insert("lock".to_owned(), json!(lock))),
+                    None => drop(config.shift_remove("lock")),
+                }
+            });
+        };
+        if before {
+            lock(Some("backup"));
+        }
+        let plan = asked(&bench, "workload-delete", &["tdemo/web"]).await;
+        let approved = bench.approved(bench.look(plan).await).unwrap();
+        let shown = &approved.preview().looks.first().unwrap().as_ref().unwrap().todo;
+        assert_eq!(shown.changes().iter().any(|part| part.now.as_deref() == Some("backup")), before, "{shown:?}");
+        lock(Some("backup"));
+        let (step, kind, text, help) = early(bench.engine(approved, None).await);
+        assert_eq!((step, kind), (0, TroubleKind::Busy), "{text}");
+        assert!(text.contains("is locked (backup), held by") && help.contains("qm unlock"), "{text} {help}");
+        assert!(bench.told().contains("waits for VM"), "{}", bench.told());
+        assert_eq!(named().await, 1, "its name is still there");
+        lock(None);
+        assert_eq!(bench.resume().await, Ended::Done);
+        assert_eq!((named().await, bench.vms().await.len()), (0, 1));
+        bench.heard.lock().unwrap().clear();
+    }
     bench.end().await;
 }
 
@@ -311,10 +338,14 @@ async fn what_cannot_be_seen_whole_is_not_free() {
         drop(world.guests.remove(&vmid));
         world.tokens.values_mut().for_each(|token| token.role = Role::Empty);
     });
-    for (index, words) in [(None, "that the token may see"), (TenantIndex::new(1).ok(), "sees only some VMs")] {
+    for (index, words, right) in [
+        (None, "every SDN zone", "SDN.Audit on /sdn/zones"),
+        (TenantIndex::new(1).ok(), "every VM", "VM.Audit on /vms"),
+    ] {
         let why = create(&bench.world, &Workload { index, ..web() }).await.unwrap_err();
         assert_eq!(why.kind, TroubleKind::Unknown);
         assert!(why.text.contains(words), "{why}");
+        assert!(why.help.as_ref().is_some_and(|help| help.contains(right) && !help.contains("onboard")), "{why:?}");
     }
     bench.end().await;
 }

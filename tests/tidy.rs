@@ -105,6 +105,24 @@ fn modules_use_only_what_lies_below_them() {
     assert!(bad.is_empty(), "against the direction of modules:\n{}", bad.join("\n"));
 }
 
+/// Plans are made of objects, and objects know no plans: the register of objects alone names one that belongs to a plan.
+#[test]
+fn what_plans_are_made_of_does_not_know_them() {
+    let above = ["plans", "conduct", "engine", "approve"];
+    let below = ["egress", "fields", "handover", "journal", "names", "preflight", "sdn", "survey", "tenant", "vm"];
+    let dir = root().join("src/provision");
+    let mut bad = Vec::new();
+    for path in files(&dir, ".rs") {
+        let inside = path.strip_prefix(&dir).unwrap();
+        let module = inside.components().next().unwrap().as_os_str().to_string_lossy().replace(".rs", "");
+        let text = product(&path);
+        let lines = text.lines().filter(|line| below.contains(&module.as_str()) && line.contains("use "));
+        let uses = |line: &&str| above.iter().any(|above| line.contains(&format!("::{above}")));
+        bad.extend(lines.filter(uses).map(|line| format!("{}: {}", short(&path), line.trim())));
+    }
+    assert!(bad.is_empty(), "{}", bad.join("\n"));
+}
+
 #[test]
 fn leave_to_change_something_is_granted_in_one_place() {
     let mut bad = Vec::new();

@@ -127,6 +127,9 @@ async fn take_back(
 ) -> Result<Ended, JournalError> {
     // Kept until the end: nobody takes the change up while it is taken back.
     let former = open(journal, id)?;
+    if let Some(back) = journal.open_way_back(id)? {
+        return Err(JournalError::TakenBack(id, back));
+    }
     if let Some((entry, change)) = &former
         && let Err(trouble) = given_back(world, (entry, change), &approved, who, ears).await
     {

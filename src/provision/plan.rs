@@ -52,6 +52,13 @@ impl Step {
         self
     }
 
+    /// What the change that is taken back left in a field: not another's, where it is still so.
+    #[must_use]
+    pub fn own(&self, field: &str) -> Option<&str> {
+        let left = self.left_as.as_ref().and_then(|left| left.field(field));
+        left.or_else(|| self.proof.as_ref()?.get(field).map(String::as_str))
+    }
+
     /// What has to be done in a plan with these steps, by what was seen.
     #[must_use]
     pub fn todo(&self, seen: &Seen, own: &[Self]) -> Difference {

@@ -16,6 +16,8 @@ pub enum TroubleKind {
     Busy,
     /// It said no, for a reason that stays.
     Refused,
+    /// What was asked for cannot be understood, or is no value that there is: it was looked at no further.
+    Usage,
     /// Somebody else changed the object since the plan was shown.
     Moved,
     /// The answer was yes, and the object is not as it was to be.
@@ -38,7 +40,7 @@ impl TroubleKind {
     /// Whether it tells something that is known, and not that something is unknown.
     #[must_use]
     pub const fn is_known(self) -> bool {
-        matches!(self, Self::Refused | Self::Moved)
+        matches!(self, Self::Refused | Self::Usage | Self::Moved)
     }
 
     /// Whether the same step may be tried again at once, after the object was read again.

@@ -1,10 +1,15 @@
 //! The way back: a plan made of what a change did.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use super::fields::{Difference, Fields, Seen, Wanted, inverse};
 use super::journal::{Entry, StepState};
-use super::object::{Object, Place, Undo};
+use super::object::{Ensure as _, Object, Place, Undo};
 use super::plan::{Plan, Step};
 use super::tenant::NothingLives;
+use super::vm::{Off, SHUTDOWN, VmPower};
+use super::world::{Context, World};
 
 /// What can be taken back of a change, and what cannot.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,6 +26,20 @@ const PERHAPS: &str = "perhaps this change's: it asked for it, got no answer and
 const BELOW: &str = "something stands on it that is perhaps another's";
 /// Why something does not come back.
 const WITHOUT: &str = "what it stands on does not come back";
+
+/// Why nothing is done about a machine whose removal was begun.
+const UNTOLD: &str = "whether it and its disks are still there cannot be told; look, then undo again";
+
+/// What became of a machine whose removal did not come to its end.
+enum Machine {
+    /// It is there as it was, stopped at most.
+    There,
+    /// It cannot be told.
+    Untold,
+}
+
+/// Such machines by the step that was to remove each. One that is not among them is gone.
+type Machines = BTreeMap<usize, Machine>;
 
 /// What is done to take a change back, as it is put together.
 #[derive(Default)]
@@ -39,9 +58,20 @@ struct Back {
 }
 
 impl Back {
-    fn of(entry: &Entry) -> Self {
+    fn of(entry: &Entry, machines: &Machines) -> Self {
         let (mut back, states) = (Self::default(), entry.steps());
-        for (step, state) in entry.plan.steps.iter().zip(&states).rev() {
+        for (number, (step, state)) in entry.plan.steps.iter().zip(&states).enumerate().rev() {
+            match machines.get(&number) {
+                Some(Machine::There) => {
+                    back.started(step, state);
+                    continue;
+                }
+                Some(Machine::Untold) => {
+                    back.left.push((step.object.ensure().name(), UNTOLD));
+                    continue;
+                }
+                None => {}
+            }
             let object = step.object.ensure();
             let (place, done) = (object.place(), all_of(state));
             match object.undo(&done) {
@@ -54,6 +84,15 @@ impl Back {
             }
         }
         back
+    }
+
+    /// Starts a machine again that was only stopped on its way out.
+    fn started(&mut self, step: &Step, state: &StepState) {
+        let Object::VmGone(gone) = &step.object else { return };
+        if state.before.as_ref().and_then(|before| before.field("status")) != Some("stopped") {
+            let power = Object::VmPower(VmPower { vm: gone.vm.clone(), off: Off::Shutdown(SHUTDOWN) });
+            self.steps.push((power.ensure().place(), Step::present(power, VmPower::running())));
+        }
     }
 
     /// Takes back what was done in one step.
@@ -143,11 +182,32 @@ fn asked(wanted: &Wanted) -> Fields {
     }
 }
 
+/// The same as [`way_back`], with what only looking tells: a machine whose removal was begun may be there still, with its disks.
+pub async fn way_back_now(world: &Arc<World>, entry: &Entry) -> WayBack {
+    let (context, states) = (Context::looking(world, entry.notes()), entry.steps());
+    let mut machines = Machines::new();
+    for (number, (step, state)) in entry.plan.steps.iter().zip(&states).enumerate() {
+        let Object::VmGone(gone) = &step.object else { continue };
+        let Some(before) = state.before.as_ref().filter(|_| !state.verified) else { continue };
+        let whole = |now: &Seen| ["name", "uuid", "disks"].iter().all(|field| now.field(field) == before.field(field));
+        match gone.observe(&context).await {
+            Ok(now) if whole(&now) => drop(machines.insert(number, Machine::There)),
+            Ok(_) => {}
+            Err(_) => drop(machines.insert(number, Machine::Untold)),
+        }
+    }
+    made(entry, &machines)
+}
+
 /// The plan that takes a change back: what it did, last first. Locks are taken before, and what applies the changes of a place
 /// runs after the last of them.
 #[must_use]
 pub fn way_back(entry: &Entry) -> WayBack {
-    let Back { steps: backs, first, again, left, .. } = Back::of(entry);
+    made(entry, &Machines::new())
+}
+
+fn made(entry: &Entry, machines: &Machines) -> WayBack {
+    let Back { steps: backs, first, again, left, .. } = Back::of(entry, machines);
     let touched = |place: Place| backs.iter().rposition(|(own, _)| *own == place);
     // An apply of the fabric writes FRR's configuration anew: what goes on the exit nodes goes before it, under the same lock.
     let over = |place: Place| match place {

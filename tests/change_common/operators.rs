@@ -8,7 +8,7 @@ use std::time::Duration;
 use deevnet_console::provision::approve::ApprovedPlan;
 use deevnet_console::provision::conduct::{self, Course};
 use deevnet_console::provision::engine::Ended;
-use deevnet_console::provision::journal::{Entry, Journal, Who};
+use deevnet_console::provision::journal::{Entry, Journal, JournalError, Who};
 use deevnet_console::provision::plan::Preview;
 use deevnet_console::provision::plans::table::{Desk, Draft, maker};
 use deevnet_console::provision::trouble::Trouble;
@@ -61,7 +61,12 @@ impl Operator {
     }
 
     /// Runs what was looked at, with its name typed.
-    pub async fn run(&self, (preview, course): (Preview, Course)) -> Ended {
+    pub async fn run(&self, asked: (Preview, Course)) -> Ended {
+        self.tried(asked).await.unwrap()
+    }
+
+    /// The same, which the journal may keep from being begun.
+    pub async fn tried(&self, (preview, course): (Preview, Course)) -> Result<Ended, JournalError> {
         let approved = self.approved(preview);
         let (heard, also) = (Arc::clone(&self.heard), Arc::clone(&self.also));
         let listener: Listener = Arc::new(move |news: News| {
@@ -70,7 +75,7 @@ impl Operator {
         });
         let who = Who { user: self.name.to_owned(), ..who() };
         let (_keep, ears) = ears(listener);
-        conduct::run(&self.desk.world, &self.desk.journal, (course, approved), &who, &ears, |_| ()).await.unwrap()
+        conduct::run(&self.desk.world, &self.desk.journal, (course, approved), &who, &ears, |_| ()).await
     }
 
     /// Asks, looks and runs, to the end.

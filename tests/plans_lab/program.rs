@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 use super::LONG;
 use super::operators::bench;
 
-fn run(dir: &Path, words: &[&str]) -> (i32, String, String) {
+pub fn run(dir: &Path, words: &[&str]) -> (i32, String, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_deevnet-console"));
     command.current_dir(dir).args(["--site", "site.toml"]).args(words);
     command.env("XDG_STATE_HOME", dir.join("state")).env("XDG_CONFIG_HOME", dir.join("config"));
@@ -60,7 +60,7 @@ async fn a_plan_is_saved_and_applied_and_a_journal_that_cannot_be_read_is_unknow
     bench.end().await;
 }
 
-fn bench_site(dir: &Path) -> String {
+pub fn bench_site(dir: &Path) -> String {
     let text = std::fs::read_to_string(dir.join("site.toml")).unwrap();
     let name = text.lines().find_map(|line| line.strip_prefix("name = ")).unwrap();
     name.trim_matches('"').to_owned()

@@ -259,7 +259,7 @@ pub enum RecordAction {
         /// What it is to be; several make one set.
         #[arg(required = true)]
         value: Vec<String>,
-        /// A, AAAA, CNAME or TXT.
+        /// A, CNAME or TXT; tenants have no IPv6 network.
         #[arg(long = "type", default_value = "A", value_name = "TYPE")]
         kind: String,
         /// Seconds that others may keep it.

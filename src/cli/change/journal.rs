@@ -5,10 +5,11 @@ use std::io::Write;
 use serde_json::{Value, json};
 
 use super::args::{AuditAction, How, JournalArgs};
-use super::{at, failure, unwritten};
+use super::{at, failure, refused, unwritten};
 use crate::cli::args::{Format, Global};
 use crate::cli::{Code, Failure, open, print, verdict};
-use crate::provision::journal::{ChangeId, Closing, Entry, Journal, Record};
+use crate::provision::approve::Refusal;
+use crate::provision::journal::{ChangeId, Closing, Entry, Journal, JournalError, Record};
 use crate::provision::plans::table::{Desk, leave_as_it_is};
 use crate::text::clean;
 
@@ -37,31 +38,45 @@ pub(super) fn leave(desk: &Desk, id: Option<&str>, how: &How) -> Result<Code, Fa
         Some(id) => id.parse().map_err(|e| unwritten(&e))?,
         None => the_open_one(&desk.journal)?,
     };
-    if !(how.write && how.yes) {
-        let help = "give --write --yes: the change will not be resumed or taken back any more".to_owned();
-        return Err(Failure { code: Code::Refused, text: format!("{id} stays open"), help: Some(help) });
+    if desk.journal.read(id).map_err(|e| unwritten(&e))?.closed().is_some() {
+        return Err(unwritten(&JournalError::Over(id)));
+    }
+    if !how.write {
+        open::note(&format!("nothing was changed: --write --yes leaves {id} as it is, and it is not resumed any more"));
+        return Ok(Code::Ok);
+    }
+    if !how.yes {
+        return Err(refused(&Refusal::Unasked("--yes")));
     }
     leave_as_it_is(desk, id).map_err(|trouble| failure(&trouble))?;
     writeln!(std::io::stdout(), "{id} is left as it is")?;
     Ok(Code::Ok)
 }
 
-/// How a change stands.
-fn state(entry: &Entry) -> &'static str {
-    match entry.closed() {
+/// How a change stands, and the command that takes it up, where nobody runs it.
+fn state(journal: &Journal, entry: &Entry) -> (&'static str, Option<String>) {
+    let open = || match journal.is_running(entry.id) {
+        Ok(true) => ("running", None),
+        Ok(false) => ("left open", Some(format!("deevnet-console resume {}", entry.id))),
+        // Whether somebody runs it is not known.
+        Err(_) => ("open", None),
+    };
+    let word = match entry.closed() {
         Some(Closing::Done) => "done",
         Some(Closing::Undone) => "taken back",
         Some(Closing::LeftAsItIs) => "left as it is",
-        None => "open",
-    }
+        None => return open(),
+    };
+    (word, None)
 }
 
-fn summary(entry: &Entry) -> Value {
+fn summary(journal: &Journal, entry: &Entry) -> Value {
+    let (state, resume) = state(journal, entry);
     let steps = entry.steps();
     json!({
         "change": entry.id.to_string(), "at": entry.at, "last": entry.last(), "user": entry.who.user,
         "host": entry.who.host, "title": entry.plan.title, "site": entry.plan.site, "tenant": entry.plan.subject.tenant,
-        "state": state(entry), "steps": steps.len(), "verified": steps.iter().filter(|step| step.verified).count(),
+        "state": state, "resume": resume, "steps": steps.len(), "verified": steps.iter().filter(|step| step.verified).count(),
         "damaged": entry.damaged,
     })
 }
@@ -74,7 +89,7 @@ pub(in crate::cli) fn list(global: &Global, request: &JournalArgs) -> Result<Cod
     if let Some(id) = &request.id {
         let id: ChangeId = id.parse().map_err(|e| unwritten(&e))?;
         let entry = journal.read(id).map_err(|e| unwritten(&e))?;
-        return verdict(one(out, &entry, request.output), code(&[entry]));
+        return verdict(one(out, (&journal, &entry), request.output), code(&[entry]));
     }
     let mut entries = Vec::new();
     let mut unread = false;
@@ -88,9 +103,9 @@ pub(in crate::cli) fn list(global: &Global, request: &JournalArgs) -> Result<Cod
         }
     }
     let printed = if request.output == Format::Table {
-        entries.iter().try_for_each(|entry| line(out, entry))
+        entries.iter().try_for_each(|entry| line(out, &journal, entry))
     } else {
-        let items: Vec<Value> = entries.iter().map(summary).collect();
+        let items: Vec<Value> = entries.iter().map(|entry| summary(&journal, entry)).collect();
         print::document(out, &json!({ "schema": "deevnet-console/journal/v1", "items": items }), request.output)
     };
     if entries.is_empty() && !unread {
@@ -104,7 +119,8 @@ fn code(entries: &[Entry]) -> Code {
     if entries.iter().any(|entry| entry.closed().is_none()) { Code::Found } else { Code::Ok }
 }
 
-fn line(out: &mut dyn Write, entry: &Entry) -> Result<(), Failure> {
+fn line(out: &mut dyn Write, journal: &Journal, entry: &Entry) -> Result<(), Failure> {
+    let (state, resume) = state(journal, entry);
     let steps = entry.steps();
     let verified = steps.iter().filter(|step| step.verified).count();
     writeln!(
@@ -112,27 +128,30 @@ fn line(out: &mut dyn Write, entry: &Entry) -> Result<(), Failure> {
         "{}  {}  {:<13}  {:>2} of {:<2}  {}  {}",
         entry.id,
         entry.at.strftime("%Y-%m-%d %H:%MZ"),
-        state(entry),
+        state,
         verified,
         steps.len(),
         clean(&entry.who.user),
         clean(&entry.plan.title),
     )?;
+    if let Some(resume) = resume {
+        writeln!(out, "        `{resume}` goes on with it")?;
+    }
     Ok(())
 }
 
-fn one(out: &mut dyn Write, entry: &Entry, format: Format) -> Result<(), Failure> {
+fn one(out: &mut dyn Write, (journal, entry): (&Journal, &Entry), format: Format) -> Result<(), Failure> {
     if format != Format::Table {
         let lines: Vec<Value> =
             entry.lines.iter().map(|line| json!({ "at": line.at, "record": told(&line.record) })).collect();
-        let mut document = summary(entry);
+        let mut document = summary(journal, entry);
         if let Some(map) = document.as_object_mut() {
             map.insert("schema".to_owned(), json!("deevnet-console/journal-entry/v1"));
             map.insert("lines".to_owned(), json!(lines));
         }
         return print::document(out, &document, format);
     }
-    line(out, entry)?;
+    line(out, journal, entry)?;
     for line in &entry.lines {
         let words = words(entry, &line.record);
         writeln!(out, "  {}  {}", line.at.strftime("%H:%M:%SZ"), clean(&words))?;

@@ -22,10 +22,11 @@ use crate::provision::approve::{ApprovedPlan, Consent, Refusal};
 use crate::provision::conduct::{self, Course, Ears};
 use crate::provision::engine::Ended;
 use crate::provision::journal::{ChangeId, Journal, JournalError};
+use crate::provision::object::Object;
 use crate::provision::plan::{Preview, Question};
 use crate::provision::plans::table::{Desk, Draft, Turn, maker};
 use crate::provision::saved::Asked;
-use crate::provision::sdn::running;
+use crate::provision::sdn::{left_behind, running, taken_up};
 use crate::provision::trouble::{Trouble, TroubleKind};
 use crate::provision::world::{News, Patience, World};
 use crate::runtime::{clock, who::who};
@@ -78,7 +79,7 @@ fn failure(trouble: &Trouble) -> Failure {
     let code = match trouble.kind {
         TroubleKind::Refused | TroubleKind::Moved => Code::Refused,
         TroubleKind::Unknown | TroubleKind::NotReached => Code::Unknown,
-        TroubleKind::Journal => Code::Usage,
+        TroubleKind::Usage | TroubleKind::Journal => Code::Usage,
         _ => Code::Found,
     };
     Failure { code, text: trouble.text.clone(), help: trouble.help.clone() }
@@ -89,11 +90,16 @@ fn unwritten(error: &JournalError) -> Failure {
         JournalError::Running(_) | JournalError::Over(_) | JournalError::TakenBack(..) => Code::Refused,
         _ => Code::Usage,
     };
-    Failure { code, text: error.to_string(), help: Some(error.help().to_owned()) }
+    Failure { code, text: error.to_string(), help: Some(error.help().into_owned()) }
 }
 
 fn refused(refusal: &Refusal) -> Failure {
-    Failure { code: Code::Refused, text: refusal.to_string(), help: Some(refusal.help()) }
+    let code = match refusal {
+        // Nothing is known to stand against it: as for a plan that is only shown.
+        Refusal::Untold { known: false, .. } => Code::Unknown,
+        _ => Code::Refused,
+    };
+    Failure { code, text: refusal.to_string(), help: Some(refusal.help()) }
 }
 
 /// The form that was asked for.
@@ -202,8 +208,23 @@ async fn made(office: &Office, change: &Change) -> Result<(Looked, words::Asked)
         // What a change that runs now staged does not go along: it is applied in a moment.
         let own = looked.course != Course::Begin || looked.preview.staged_by_others().is_empty();
         if own || !turn.wait(&office.desk).await {
+            lock_is_held(office, &looked);
             return Ok((looked, asked));
         }
+    }
+}
+
+/// Tells of a lock that a new plan needs and that nobody gives back by itself.
+fn lock_is_held(office: &Office, looked: &Looked) {
+    let needs = looked.preview.plan.steps.iter().any(|step| matches!(step.object, Object::SdnLock(_)));
+    if looked.course == Course::Begin
+        && needs
+        && let Some(holder) = left_behind(&office.desk.journal, None)
+    {
+        open::note(&format!(
+            "the SDN lock is, by the journal, held by {holder}, which nobody runs any more: {}",
+            taken_up(&holder)
+        ));
     }
 }
 
@@ -287,7 +308,10 @@ fn early(id: Option<ChangeId>, step: usize, steps: &[String], trouble: &Trouble)
     let name = steps.get(step).map(String::as_str).unwrap_or_default();
     let whole = failure(trouble);
     let number = id.map(|id| id.to_string()).unwrap_or_default();
-    let ways = format!("`deevnet-console resume {number}` goes on, `deevnet-console undo {number}` takes it back");
+    let ways = format!(
+        "`deevnet-console resume {number}` goes on, `deevnet-console undo {number}` takes it back, `deevnet-console resume \
+         --leave {number}` leaves it as it is"
+    );
     let help = whole.help.map_or_else(|| ways.clone(), |help| format!("{}; {ways}", help.trim_end_matches('.')));
     let text = format!("{number} stopped at step {} of {}, {name}: {}", step + 1, steps.len(), whole.text);
     // Whatever stopped it, something was begun and is not at its end.

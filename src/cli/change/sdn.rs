@@ -9,12 +9,13 @@ use super::{Office, failure, unwritten};
 use crate::cli::args::Format;
 use crate::cli::{Code, Failure, open, print, verdict};
 use crate::provision::plans::sdn::{LockSeen, NodePreview, Status, preview, status as read};
+use crate::provision::sdn::{Holder, left_behind, taken_up};
 use crate::site::Site;
 use crate::text::{clean, clean_lines};
 
 /// Prints it. 1 where something waits.
 pub(super) fn status(site: &Arc<Site>, format: Format) -> Result<Code, Failure> {
-    let (status, nodes) = open::runtime()?.block_on(async {
+    let (status, nodes, left) = open::runtime()?.block_on(async {
         let office = Office::open(site).await?;
         let (world, journal) = (&office.desk.world, &office.desk.journal);
         let mut entries = Vec::new();
@@ -31,11 +32,11 @@ pub(super) fn status(site: &Arc<Site>, format: Format) -> Result<Code, Failure> 
             true => Vec::new(),
             false => preview(world, &names).await.map_err(|trouble| failure(&trouble))?,
         };
-        Ok::<_, Failure>((status, nodes))
+        Ok::<_, Failure>((status, nodes, left_behind(journal, None)))
     })?;
     let out = &mut std::io::stdout();
     let printed = if format == Format::Table {
-        people(out, &status, &nodes)
+        people(out, (&status, left.as_ref()), &nodes)
     } else {
         print::document(out, &document(&status, &nodes), format)
     };
@@ -66,7 +67,11 @@ fn document(status: &Status, nodes: &[NodePreview]) -> serde_json::Value {
     })
 }
 
-fn people(out: &mut dyn Write, status: &Status, nodes: &[NodePreview]) -> Result<(), Failure> {
+fn people(
+    out: &mut dyn Write,
+    (status, left): (&Status, Option<&Holder>),
+    nodes: &[NodePreview],
+) -> Result<(), Failure> {
     if status.waits.is_empty() {
         writeln!(out, "nothing waits to be applied")?;
     }
@@ -80,6 +85,9 @@ fn people(out: &mut dyn Write, status: &Status, nodes: &[NodePreview]) -> Result
         Some(holder) if holder.certain => writeln!(out, "the SDN lock is held by {holder}")?,
         Some(holder) => writeln!(out, "the SDN lock is probably held by {holder}: it got no answer")?,
         None => writeln!(out, "the SDN lock: not held from here; whether others hold it shows when it is tried")?,
+    }
+    if let Some(holder) = left {
+        writeln!(out, "nobody runs that change any more: {}", taken_up(holder))?;
     }
     for node in nodes {
         writeln!(out, "an apply on {}:", clean(&node.node))?;

@@ -12,9 +12,9 @@ use crate::provision::fields::{Difference, Fields, Seen, fields};
 use crate::provision::journal::{Entry, Line, Record, Who};
 use crate::provision::object::Object;
 use crate::provision::plan::{Look, Plan, Preview, Reach, Step, Subject};
+use crate::provision::plans::onboard::OwnIndex;
 use crate::provision::plans::{network, onboard};
 use crate::provision::survey::{Near, Survey};
-use crate::provision::tenant::OwnIndex;
 use crate::provision::trouble::{Trouble, TroubleKind};
 use crate::site::numbering::TenantIndex;
 

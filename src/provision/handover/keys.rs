@@ -5,9 +5,9 @@ use serde::Serialize;
 use zeroize::Zeroizing;
 
 use crate::backends::powerdns::{Error, Name};
-use crate::provision::names::owns_key;
 use crate::provision::trouble::{Trouble, TroubleKind};
 use crate::provision::world::World;
+use crate::site::names::owns_key;
 
 /// Who may update a zone.
 #[derive(Debug, Clone, PartialEq, Eq)]

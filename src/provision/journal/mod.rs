@@ -7,6 +7,7 @@ mod file;
 mod notes;
 mod record;
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
@@ -80,20 +81,26 @@ pub enum JournalError {
 impl JournalError {
     /// What to do.
     #[must_use]
-    pub fn help(&self) -> &'static str {
-        match self {
+    pub fn help(&self) -> Cow<'static, str> {
+        let words = match self {
+            Self::TakenBack(of, back) => {
+                return Cow::Owned(format!(
+                    "`deevnet-console resume {back}` goes on with the way back; `deevnet-console resume --leave {back}` \
+                     leaves it as it is: then {of} is resumed or taken back"
+                ));
+            }
             Self::File { .. } => {
                 "make the site's state directory writable for you, or set [state] dir in the site file"
             }
             Self::Over(_) => "what it did can be taken back by a change of its own",
-            Self::TakenBack(..) => "resume the way back; or leave that one as it is, then resume this one",
             Self::Running(_) => "wait until it ends, or stop it there",
             Self::NoChange(_) => "`deevnet-console journal` lists them",
             Self::Damaged { .. } => {
                 "read it: it may be of a newer version; what it noted tells what is to be given back"
             }
             Self::NoPlan { .. } => "nothing was begun: the file can be removed",
-        }
+        };
+        Cow::Borrowed(words)
     }
 }
 

@@ -8,7 +8,7 @@ use super::{UNTOLD, dns_name, is_lost};
 use crate::backends::opnsense::model::{Forward as Row, ForwardKind};
 use crate::backends::opnsense::{Client, Error, NewForward};
 use crate::backends::permit::Permit;
-use crate::provision::fields::{Difference, Fields, Seen, Wanted, fields};
+use crate::provision::fields::{Difference, Fields, PASSING, Seen, Wanted, fields};
 use crate::provision::journal::Notes;
 use crate::provision::object::{Danger, Doing, Ensure, Looking, Object, Place, Undo};
 use crate::provision::plan::Step;
@@ -40,6 +40,11 @@ fn shown(row: &Row) -> String {
     format!("{server}{kind}{}", if row.enabled { "" } else { ", switched off" })
 }
 
+/// Field: which row it is.
+fn uuid() -> String {
+    format!("{PASSING}uuid")
+}
+
 fn word(kind: ForwardKind) -> &'static str {
     match kind {
         ForwardKind::Forward => "forward",
@@ -62,6 +67,11 @@ fn row_fields(row: &Row) -> Fields {
 }
 
 impl Forward {
+    /// Note: the uuid of the row that the router gave this change.
+    fn own(&self) -> String {
+        format!("forward-{}-own", self.domain)
+    }
+
     /// Rows of the domain: the one that is kept first, which is a plain one where there is one, of the lowest uuid.
     async fn rows(&self, client: &Client) -> Result<Vec<Row>, Trouble> {
         let all = client.forwards().await.map_err(|e| Trouble::from(&e))?;
@@ -118,6 +128,7 @@ impl Ensure for Forward {
             let rows = self.rows(context.world.opnsense()?).await?;
             let Some((first, others)) = rows.split_first() else { return Ok(Seen::Absent) };
             let mut all = row_fields(first);
+            all.insert(uuid(), first.uuid.clone());
             if !others.is_empty() {
                 all.insert("more".to_owned(), others.iter().map(shown).collect::<Vec<_>>().join("; "));
             }
@@ -127,15 +138,22 @@ impl Ensure for Forward {
 
     /// Whoever described it: that is no difference. More rows than one of a domain are, and so is a final dot.
     fn difference(&self, seen: &Seen, wanted: &Wanted) -> Difference {
-        let (Seen::Present(now), Wanted::Present(fields)) = (seen, wanted) else {
-            return Difference::between(seen, wanted);
+        let (mut seen, mut wanted) = (seen.clone(), wanted.clone());
+        // Which row it is: a new one never has the same.
+        if let Seen::Present(fields) = &mut seen {
+            fields.remove(&uuid());
+        }
+        if let Wanted::Present(fields) = &mut wanted {
+            fields.remove(&uuid());
+        }
+        let (Seen::Present(now), Wanted::Present(fields)) = (&seen, &mut wanted) else {
+            return Difference::between(&seen, &wanted);
         };
-        let mut fields = fields.clone();
         fields.remove("description");
         for name in ["more", "domain"].into_iter().filter(|name| now.contains_key(*name)) {
             fields.insert(name.to_owned(), String::new());
         }
-        Difference::between(seen, &Wanted::Present(fields))
+        Difference::between(&seen, &wanted)
     }
 
     fn apply<'a>(&'a self, context: &'a Context, permit: &'a Permit, todo: &'a Difference) -> Doing<'a> {
@@ -153,7 +171,10 @@ impl Ensure for Forward {
             }
             let wanted = self.row(todo, rows.first())?;
             match kept {
-                None => client.add_forward(permit, &wanted).await.map(drop).map_err(|e| Trouble::from(&e))?,
+                None => {
+                    let uuid = client.add_forward(permit, &wanted).await.map_err(|e| Trouble::from(&e))?;
+                    context.notes.set(&self.own(), &uuid, context.now())?;
+                }
                 Some(row) if wanted.is_made(row) => {}
                 Some(row) => client.set_forward(permit, &row.uuid, &wanted).await.map_err(|e| Trouble::from(&e))?,
             }
@@ -161,10 +182,9 @@ impl Ensure for Forward {
         })
     }
 
-    /// Its description says whose it is.
-    fn proof(&self, wanted: &Fields, _notes: &Notes) -> Option<Fields> {
-        let field = |name: &str| Some((name.to_owned(), wanted.get(name).filter(|value| !value.is_empty())?.clone()));
-        Some([field("server")?, field("description")?].into())
+    /// The row that the router told this change of. Others write the same server and description beside the same domain.
+    fn proof(&self, _wanted: &Fields, notes: &Notes) -> Option<Fields> {
+        Some(fields([(uuid(), notes.get(&self.own())?)]))
     }
 
     /// No name is led to a zone that is gone.

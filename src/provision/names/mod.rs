@@ -2,6 +2,7 @@
 //!
 //! Sources: facts/dns.md §0.3, §2–§5, facts/opnsense.md §3, §9, domain.md §4.3, §4.4.
 
+mod answers;
 mod forward;
 mod key;
 mod records;
@@ -11,6 +12,7 @@ mod signing;
 mod zone;
 mod zone_apply;
 
+pub use answers::Answers;
 pub use forward::Forward;
 pub(super) use forward::server_text;
 pub use key::TsigKey;

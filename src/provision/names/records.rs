@@ -264,10 +264,12 @@ impl Ensure for DnsRecords {
     fn riders(&self, seen: &Seen, own: &[Step]) -> Vec<String> {
         let Some(there) = seen.field("records").filter(|_| !self.known) else { return Vec::new() };
         let step = own.iter().find(|step| matches!(&step.object, Object::DnsRecords(records) if records == self));
-        let kept = match step.map(|step| &step.wanted) {
+        let mut kept = match step.map(|step| &step.wanted) {
             Some(Wanted::Present(fields)) => fields.get("records").map(|text| parsed(text)).unwrap_or_default(),
             _ => Vec::new(),
         };
+        // What the change that is taken back left there is its own.
+        kept.extend(step.and_then(|step| step.own("records")).map(parsed).unwrap_or_default());
         if parsed(there).iter().all(|record| kept.contains(record)) {
             return Vec::new();
         }

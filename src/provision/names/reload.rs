@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::{UNTOLD, dns_name};
-use crate::backends::dns::{Query, Rcode, RecordType, ask};
+use super::UNTOLD;
+use super::answers::unanswered;
 use crate::backends::opnsense::Client;
 use crate::backends::opnsense::model::{ForwardKind, ServiceState};
 use crate::backends::permit::Permit;
@@ -76,14 +76,7 @@ impl ResolverReload {
     /// What the resolver says of a domain that is forwarded; `None` where that is right or there is nobody to ask.
     async fn unanswered(&self, context: &Context, domain: &str) -> Result<Option<String>, Trouble> {
         let Some(resolvers) = context.world.site.resolvers.as_ref() else { return Ok(None) };
-        let query = Query::new(resolvers.ask, dns_name(domain)?, RecordType::SOA);
-        let clock = std::sync::Arc::clone(&context.world.clock);
-        Ok(match ask(&query, &move || clock()).await {
-            Ok(answer) if answer.rcode == Rcode::NOERROR && !answer.answers.is_empty() => None,
-            Ok(answer) if answer.rcode == Rcode::NOERROR => Some("answers without its SOA".to_owned()),
-            Ok(answer) => Some(format!("answers {}", answer.rcode)),
-            Err(failure) => Some(format!("does not answer: {failure}")),
-        })
+        Ok(unanswered(context, resolvers.ask, domain).await?.map(|(_, how)| how))
     }
 }
 

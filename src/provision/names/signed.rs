@@ -18,7 +18,7 @@ use crate::backends::permit::Permit;
 use crate::backends::powerdns::{Error, Name};
 use crate::provision::fields::{Difference, Fields, Seen, Wanted};
 use crate::provision::names::DnsRecords;
-use crate::provision::object::{Danger, Doing, Ensure, Looking, Place};
+use crate::provision::object::{Danger, Doing, Ensure, Looking, Object, Place};
 use crate::provision::plan::Step;
 use crate::provision::trouble::{Trouble, TroubleKind};
 use crate::provision::world::Context;
@@ -273,8 +273,11 @@ impl Ensure for SignedRecords {
         true
     }
 
-    fn riders(&self, seen: &Seen, _own: &[Step]) -> Vec<String> {
-        let there = seen.field("records").filter(|_| !self.set.known);
+    fn riders(&self, seen: &Seen, own: &[Step]) -> Vec<String> {
+        let step = own.iter().find(|step| matches!(&step.object, Object::SignedRecords(records) if records == self));
+        // What the change that is taken back left there is its own.
+        let left = step.and_then(|step| step.own("records"));
+        let there = seen.field("records").filter(|there| !self.set.known && left != Some(there));
         let mut all: Vec<String> =
             there.map(|records| format!("{}, which is {records} now", self.name())).into_iter().collect();
         all.extend(seen.field(KEPT).map(|kept| format!("what is beside {}: {kept}", self.name())));

@@ -3,24 +3,25 @@
 use std::net::SocketAddr;
 
 use crate::backends::dns::DnsName;
-use crate::provision::fields::fields;
-use crate::provision::names::{Forward, server_text};
+use crate::provision::fields::{Fields, fields};
+use crate::provision::names::{Answers, Forward, server_text};
 use crate::provision::object::Object;
 use crate::provision::plan::{Plan, Step, Subject};
 use crate::site::Site;
 
-fn plan(site: &Site, title: &str, domain: &DnsName, step: Step) -> Plan {
+fn plan(site: &Site, title: &str, domain: &DnsName, mut steps: Vec<Step>) -> Plan {
     let name = domain.as_str().to_owned();
+    steps.push(super::names::told(vec![name.clone()]));
     Plan {
         site: site.name.clone(),
         title: format!("{title} {name}"),
-        subject: Subject { name: name.clone(), tenant: None },
-        steps: vec![step, super::names::told(vec![name])],
+        subject: Subject { name, tenant: None },
+        steps,
         reach: None,
     }
 }
 
-/// A domain forwarded to a server, and the resolver told. What others wrote of the row stays.
+/// A domain forwarded to a server that answers for it, and the resolver told. What others wrote of the row stays.
 #[must_use]
 pub fn set(site: &Site, domain: &DnsName, server: SocketAddr, description: &str) -> Plan {
     let wanted = fields([
@@ -30,12 +31,14 @@ pub fn set(site: &Site, domain: &DnsName, server: SocketAddr, description: &str)
         ("description", description.to_owned()),
     ]);
     let forward = Object::Forward(Forward { domain: domain.as_str().to_owned() });
-    plan(site, "Forward", domain, Step::present(forward, wanted))
+    let answers = Object::Answers(Answers { domain: domain.as_str().to_owned(), server });
+    let steps = vec![Step::present(answers, Fields::new()), Step::present(forward, wanted)];
+    plan(site, "Forward", domain, steps)
 }
 
 /// A domain forwarded no longer, and the resolver told.
 #[must_use]
 pub fn delete(site: &Site, domain: &DnsName) -> Plan {
     let forward = Object::Forward(Forward { domain: domain.as_str().to_owned() });
-    plan(site, "Stop forwarding", domain, Step::absent(forward))
+    plan(site, "Stop forwarding", domain, vec![Step::absent(forward)])
 }

@@ -4,7 +4,11 @@
 //! forwards that lead to them, what gives the way out is staged before the fabric that needs it, the proof of it on every exit
 //! node comes before anything is put on it, and the diagnosis of all of it last.
 
+mod own_index;
+
 use std::sync::Arc;
+
+pub use own_index::OwnIndex;
 
 use super::workload::{self, Workload};
 use super::{egress, names, network, record};
@@ -13,7 +17,7 @@ use crate::provision::object::Object;
 use crate::provision::plan::{Plan, Step, Subject};
 use crate::provision::preflight;
 use crate::provision::survey::Survey;
-use crate::provision::tenant::{CheckAll, OwnIndex};
+use crate::provision::tenant::CheckAll;
 use crate::provision::trouble::{Trouble, TroubleKind};
 use crate::provision::world::World;
 use crate::site::Site;

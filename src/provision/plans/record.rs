@@ -66,8 +66,14 @@ impl Of<'_> {
         if name.is_under(&forward) {
             return Ok(name);
         }
-        if text.ends_with('.') || name.is_under(&self.site.domain) {
-            return Err(refused(format!("{name} is not in {forward}"), "give a name of the tenant's zone"));
+        if text.contains('.') {
+            let below = format!("a label, or a whole name below {forward}; {}.{forward}", name.as_str());
+            let help = if text.ends_with('.') || name.is_under(&self.site.domain) {
+                "give a name of the tenant's zone".to_owned()
+            } else {
+                format!("give {below} where that is meant")
+            };
+            return Err(refused(format!("{name} is not in {forward}"), &help));
         }
         parse(&format!("{}.{forward}", name.as_str()))
     }
@@ -184,6 +190,11 @@ impl Of<'_> {
         for one in &data {
             match one {
                 RecordData::A(address) => self.own_address(*address)?,
+                // The numbering gives no tenant IPv6 addresses, and the fabric carries none (domain.md §6).
+                RecordData::Aaaa(address) => {
+                    let text = format!("{address} is no address of {}: tenants have no IPv6 network", self.tenant);
+                    return Err(refused(text, "give an A record with one of its own"));
+                }
                 RecordData::Ptr(_) => {
                     return Err(refused(format!("{name}: a pointer is its workload's"), "name the workload instead"));
                 }

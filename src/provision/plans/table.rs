@@ -14,7 +14,7 @@ use crate::provision::object::Object;
 use crate::provision::plan::Plan;
 use crate::provision::sdn::{asked_for_lock, holds_lock, running};
 use crate::provision::trouble::{Trouble, TroubleKind};
-use crate::provision::undo::way_back;
+use crate::provision::undo::way_back_now;
 use crate::provision::world::World;
 use crate::site::names::{NameError, TenantName};
 use crate::site::numbering::TenantIndex;
@@ -107,7 +107,7 @@ pub static MAKERS: &[Maker] = &[
     Maker { name: "sdn-apply", make: |desk, _| Box::pin(async move { asked::sdn_apply(&desk).await }) },
     Maker { name: "sdn-rollback", make: |desk, _| Box::pin(async move { Ok(asked::sdn_rollback(&desk)) }) },
     Maker { name: "sdn-unlock", make: |desk, _| Box::pin(async move { asked::sdn_unlock(&desk) }) },
-    Maker { name: "undo", make: |desk, words| Box::pin(async move { undo(&desk, &words) }) },
+    Maker { name: "undo", make: |desk, words| Box::pin(async move { undo(&desk, &words).await }) },
     Maker { name: "resume", make: |desk, words| Box::pin(async move { resume(&desk, &words).await }) },
     Maker { name: "later", make: |desk, words| Box::pin(async move { later(&desk, &words) }) },
 ];
@@ -128,9 +128,14 @@ fn refused(text: impl AsRef<str>, help: &str) -> Trouble {
     Trouble::new(TroubleKind::Refused, text).with_help(help)
 }
 
+/// Words that cannot be understood.
+fn usage(text: impl AsRef<str>, help: impl AsRef<str>) -> Trouble {
+    Trouble::new(TroubleKind::Usage, text).with_help(help)
+}
+
 fn tenant(words: &[String]) -> Result<TenantName, Trouble> {
     let name = words.first().map(String::as_str).unwrap_or_default();
-    name.parse().map_err(|e: NameError| refused(e.to_string(), e.help()))
+    name.parse().map_err(|e: NameError| usage(e.to_string(), e.help()))
 }
 
 /// A plan that is a change of its own.
@@ -141,7 +146,7 @@ fn new(plan: Plan) -> Draft {
 async fn onboarding(desk: &Desk, words: &[String], known: bool) -> Result<Draft, Trouble> {
     let number = |text: &str| {
         let number = text.parse().ok().and_then(|number| TenantIndex::new(number).ok());
-        number.ok_or_else(|| refused(format!("{text:?} is no index of a tenant"), "give one from 1 to 62"))
+        number.ok_or_else(|| usage(format!("{text:?} is no index of a tenant"), "give one from 1 to 62"))
     };
     let index = value(words, "index").map(number).transpose()?;
     let tenant = tenant(words)?;
@@ -189,14 +194,17 @@ fn open_entry(desk: &Desk, words: &[String]) -> Result<Entry, Trouble> {
     if entry.closed().is_some() { Err(JournalError::Over(entry.id).into()) } else { Ok(entry) }
 }
 
-fn undo(desk: &Desk, words: &[String]) -> Result<Draft, Trouble> {
+async fn undo(desk: &Desk, words: &[String]) -> Result<Draft, Trouble> {
     let entry = entry(desk, words)?;
     if let Some(id) = taken_back(desk, entry.id)? {
         let text = format!("{} was taken back by {id}", entry.id);
         return Err(refused(text, "what came after it is taken back by a change of its own"));
     }
+    if let Some(back) = desk.journal.open_way_back(entry.id)? {
+        return Err(JournalError::TakenBack(entry.id, back).into());
+    }
     answered(desk, &entry)?;
-    let back = way_back(&entry);
+    let back = way_back_now(&desk.world, &entry).await;
     Ok(Draft { plan: back.plan, notes: Notes::default(), course: Course::TakeBack(entry.id), left: back.left })
 }
 

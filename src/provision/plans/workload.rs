@@ -18,7 +18,7 @@ use crate::provision::object::Object;
 use crate::provision::plan::{Plan, Step, Subject};
 use crate::provision::trouble::{Trouble, TroubleKind};
 use crate::provision::vm::{
-    self, Machine, Off, VmAgent, VmClone, VmConfig, VmDisk, VmGone, VmPower, VmReboot, VmSerial,
+    self, Machine, Off, SHUTDOWN, VmAgent, VmClone, VmConfig, VmDisk, VmGone, VmPower, VmReboot, VmSerial, VmUnlocked,
 };
 use crate::provision::world::World;
 use crate::site::Site;
@@ -30,8 +30,6 @@ use crate::site::numbering::TenantIndex;
 const CORES: u32 = 2;
 /// MiB of memory where none is asked for (domain.md §4.2).
 const MEMORY: u32 = 2048;
-/// Seconds that a system is given to shut down, where nobody says otherwise.
-pub const SHUTDOWN: u32 = 120;
 
 /// What a workload is to be.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -216,6 +214,7 @@ pub async fn resize(world: &Arc<World>, tenant: &TenantName, name: &WorkloadName
             .with_help("name cores, memory or disk"));
     }
     if let Some(seconds) = size.restart {
+        runs(world, &vm, "leave the restart out: what it is given is in force at its next start").await?;
         steps.push(Step::present(Object::VmReboot(VmReboot { vm, seconds }), VmReboot::done()).following());
     }
     Ok(plan(world, &wanted, "Resize", steps))
@@ -234,14 +233,26 @@ pub async fn power(world: &Arc<World>, tenant: &TenantName, name: &WorkloadName,
         Switch::Shutdown(seconds) => ("Shut down", Step::present(power(Off::Shutdown(seconds)), VmPower::stopped())),
         Switch::Stop => ("Stop", Step::present(power(Off::Hard), VmPower::stopped())),
         Switch::Reboot(seconds) => {
+            runs(world, &vm, &format!("start it: `deevnet-console workload start {tenant}/{name}`")).await?;
             ("Restart", Step::present(Object::VmReboot(VmReboot { vm: vm.clone(), seconds }), VmReboot::done()))
         }
     };
     Ok(plan(world, &wanted, title, vec![step]))
 }
 
+/// Refuses to restart what does not run.
+async fn runs(world: &World, vm: &Machine, help: &str) -> Result<(), Trouble> {
+    let read = world.proxmox()?.vm_status(&vm.node, vm.vmid).await.map_err(|e| Trouble::from(&e))?;
+    let (kind, text) = match read.vm.status.as_str() {
+        "running" => return Ok(()),
+        "stopped" => (TroubleKind::Refused, format!("VM {} {} does not run", vm.vmid, vm.name)),
+        other => (TroubleKind::Unknown, format!("whether VM {} {} runs is not known: it is {other}", vm.vmid, vm.name)),
+    };
+    Err(Trouble::new(kind, text).with_help(if kind == TroubleKind::Refused { help } else { "its node may be away" }))
+}
+
 /// The plan that removes a workload's VM with its disks; one without steps where it is not there. Its names are not in it: their
-/// steps come before these.
+/// steps come behind the first, which waits for a lock on the VM, and before its end.
 ///
 /// # Errors
 /// When what is there cannot be told.
@@ -253,7 +264,8 @@ pub async fn delete(world: &Arc<World>, tenant: &TenantName, name: &WorkloadName
     if home.exists {
         let vm = home.existing(&wanted)?;
         can_go(world, &vm).await?;
-        steps.push(gone(vm));
+        let unlocked = Object::VmUnlocked(VmUnlocked { vm: vm.clone() });
+        steps.extend([Step::present(unlocked, VmUnlocked::free()), gone(vm)]);
     }
     Ok(plan(world, &wanted, "Delete", steps))
 }
@@ -261,19 +273,12 @@ pub async fn delete(world: &Arc<World>, tenant: &TenantName, name: &WorkloadName
 /// Refuses what Proxmox would refuse once the names are gone and the machine is stopped. A cluster that does not tell of its
 /// quorum is no reason against it: Proxmox decides then.
 async fn can_go(world: &World, vm: &Machine) -> Result<(), Trouble> {
-    let client = world.proxmox()?;
-    let refused = |text: String, help: &str| Err(Trouble::new(TroubleKind::Refused, text).with_help(help));
-    if client.cluster_status().await.is_ok_and(|cluster| cluster.quorate == Some(false)) {
+    if world.proxmox()?.cluster_status().await.is_ok_and(|cluster| cluster.quorate == Some(false)) {
         let text = format!("the cluster has no quorum: VM {} cannot be removed", vm.vmid);
-        return refused(text, "bring nodes back: Proxmox refuses every change until then");
+        return Err(Trouble::new(TroubleKind::Refused, text)
+            .with_help("bring nodes back: Proxmox refuses every change until then"));
     }
-    match client.vm_config(&vm.node, vm.vmid).await.map_err(|e| Trouble::from(&e))?.lock {
-        None => Ok(()),
-        Some(lock) => {
-            let text = format!("VM {} is locked ({})", vm.vmid, crate::text::clean(&lock));
-            refused(text, "let that task end, then make the plan again")
-        }
-    }
+    Ok(())
 }
 
 /// What stays of a workload that is removed, or is free for the next one.

@@ -77,6 +77,26 @@ pub fn running(journal: &Journal) -> Option<Holder> {
     journal.is_running(holder.change).is_ok_and(|runs| runs).then_some(holder)
 }
 
+/// The change of a journal, other than `but`, that has the lock and that no process runs any more: it gives the lock back when
+/// it is taken up, and not before.
+#[must_use]
+pub fn left_behind(journal: &Journal, but: Option<ChangeId>) -> Option<Holder> {
+    let held = || holder_in(journal, but).filter(|holder| holder.certain);
+    let holder = held().filter(|holder| journal.is_running(holder.change).is_ok_and(|runs| !runs))?;
+    // It may have given the lock back and ended between the two looks: its file was written before it let go of it.
+    held().filter(|now| *now == holder)
+}
+
+/// What to do about a lock that nobody answers for.
+#[must_use]
+pub fn taken_up(holder: &Holder) -> String {
+    let change = holder.change;
+    format!(
+        "`deevnet-console resume {change}` goes on with that change and gives the lock back, `deevnet-console resume --later \
+         {change}` only gives it back"
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -130,13 +150,20 @@ mod tests {
         assert_eq!(shelf.found(), None);
     }
 
+    fn ids(shelf: &Shelf) -> Vec<ChangeId> {
+        shelf.journal.ids().expect("ids")
+    }
+
     #[test]
     fn a_change_runs_while_somebody_has_it() {
         let shelf = Shelf::new();
         let change = shelf.change("ann", 0, &[(TOKEN, "t")]);
         assert_eq!(running(&shelf.journal).map(|holder| holder.change), Some(change.id));
+        assert_eq!(left_behind(&shelf.journal, None), None, "it runs");
         drop(change);
         assert_eq!(running(&shelf.journal), None, "it was cut off");
+        assert_eq!(left_behind(&shelf.journal, None).map(|holder| holder.change), Some(ids(&shelf)[0]));
+        assert_eq!(left_behind(&shelf.journal, Some(ids(&shelf)[0])), None, "its own");
     }
 
     #[test]

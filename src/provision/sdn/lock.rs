@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::holder::{Holder, holder_in};
+use super::holder::{Holder, holder_in, left_behind, taken_up};
 use super::{ASKED, FORCED, TOKEN, token};
 use crate::backends::permit::Permit;
 use crate::backends::proxmox::{Error, LockFault, Waiting};
@@ -86,7 +86,8 @@ impl Turn {
     /// Waits until it is worth another try; `asked` is when this change asked for the lock before and got no answer.
     ///
     /// # Errors
-    /// When it was waited for long enough, a stop was asked for, or it is probably this change's own.
+    /// When it was waited for long enough, a stop was asked for, nobody runs the change that has it, or it is probably this
+    /// change's own.
     async fn wait(&mut self, context: &Context, asked: Option<&str>) -> Result<(), Trouble> {
         // Whoever has it may be another change by now.
         let known = match &context.past {
@@ -99,6 +100,12 @@ impl Turn {
             return Err(Trouble::new(TroubleKind::Refused, text).with_help(
                 "make sure that nobody else changes the SDN, free it by `deevnet-console sdn unlock`, then resume",
             ));
+        }
+        if let Some(holder) = context.past.as_ref().and_then(|(journal, own)| left_behind(journal, Some(*own))) {
+            let text = format!("the SDN lock is, by the journal, held by {holder}, which nobody runs any more");
+            return Err(
+                Trouble::new(TroubleKind::Refused, text).with_help(format!("{}; then resume", taken_up(&holder)))
+            );
         }
         let who = held_by(known.as_ref());
         let (most, between) = (context.world.patience.lock, context.world.patience.between);

@@ -11,7 +11,7 @@ mod reloads;
 mod waiting;
 
 pub use apply::SdnApply;
-pub use holder::{Holder, holder, holder_in, running};
+pub use holder::{Holder, holder, holder_in, left_behind, running, taken_up};
 pub use lock::SdnLock;
 pub use objects::{SdnSubnet, SdnVnet, SdnZone};
 pub use release::{SdnRollback, SdnUnlock};

@@ -136,6 +136,8 @@ impl Ensure for VmGone {
                     if self.look(context).await? == Seen::Absent {
                         return Ok(());
                     }
+                    // One that came since the plan was shown is waited for as well.
+                    self.vm.unlocked(context).await?;
                     remove(context, permit, &self.vm, (Some(&self.vm.name), self.uuid.as_deref())).await
                 }
                 _ => Ok(()),

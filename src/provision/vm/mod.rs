@@ -14,6 +14,7 @@ mod power;
 mod reboot;
 mod serial;
 mod task;
+mod unlocked;
 
 pub use agent::VmAgent;
 pub use clone::VmClone;
@@ -21,9 +22,10 @@ pub use config::VmConfig;
 pub use disk::VmDisk;
 pub use gone::VmGone;
 pub use machine::Machine;
-pub use power::{Off, VmPower};
+pub use power::{Off, SHUTDOWN, VmPower};
 pub use reboot::VmReboot;
 pub use serial::VmSerial;
+pub use unlocked::VmUnlocked;
 
 pub(super) use config::{authorized, keys_of, tags};
 pub(super) use disk::{boot_disk, gib};

@@ -14,6 +14,9 @@ const STATUS: &str = "status";
 const RUNNING: &str = "running";
 const STOPPED: &str = "stopped";
 
+/// Seconds that a system is given to shut down, where nobody says otherwise.
+pub const SHUTDOWN: u32 = 120;
+
 /// How a VM is switched off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

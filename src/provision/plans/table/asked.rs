@@ -2,16 +2,17 @@
 
 use std::net::{Ipv4Addr, SocketAddr};
 
-use super::{Desk, Draft, new, refused, value};
+use super::{Desk, Draft, new, refused, usage, value};
 use crate::backends::dns::{DnsName, RecordData, Text};
 use crate::provision::journal::JournalError;
 use crate::provision::object::Object;
 use crate::provision::plan::{Plan, Reach};
-use crate::provision::plans::workload::{self, SHUTDOWN, Size, Switch, Workload};
+use crate::provision::plans::workload::{self, Size, Switch, Workload};
 use crate::provision::plans::{forward, onboard, record, sdn, tsig};
 use crate::provision::sdn::holds_lock;
 use crate::provision::survey::Survey;
 use crate::provision::trouble::{Trouble, TroubleKind};
+use crate::provision::vm::SHUTDOWN;
 use crate::site::model::{PowerDnsMode, PowerDnsSite};
 use crate::site::names::{NameError, TenantName, WorkloadName};
 use crate::site::numbering::TenantIndex;
@@ -21,14 +22,14 @@ fn first(words: &[String]) -> &str {
 }
 
 fn named(error: &NameError) -> Trouble {
-    refused(error.to_string(), error.help())
+    usage(error.to_string(), error.help())
 }
 
 /// `TENANT/WORKLOAD`.
 fn whose(words: &[String]) -> Result<(TenantName, WorkloadName), Trouble> {
     let text = first(words);
     let parts = text.split_once('/');
-    let (tenant, name) = parts.ok_or_else(|| refused(format!("{text:?} is no workload"), "write it TENANT/NAME"))?;
+    let (tenant, name) = parts.ok_or_else(|| usage(format!("{text:?} is no workload"), "write it TENANT/NAME"))?;
     Ok((tenant.parse().map_err(|e| named(&e))?, name.parse().map_err(|e| named(&e))?))
 }
 
@@ -50,10 +51,7 @@ fn number(words: &[String], key: &str) -> Result<Option<u32>, Trouble> {
     let parse = |text: &str| {
         let number = text.parse().ok().filter(|number| (least..=most).contains(number));
         number.ok_or_else(|| {
-            refused(
-                format!("{key}: {text:?} is no number from {least} to {most}"),
-                &format!("give {least}–{most}{unit}"),
-            )
+            usage(format!("{key}: {text:?} is no number from {least} to {most}"), format!("give {least}–{most}{unit}"))
         })
     };
     value(words, key).map(parse).transpose()
@@ -68,7 +66,7 @@ fn user(words: &[String]) -> Result<Option<String>, Trouble> {
         return Ok(Some(text.to_owned()));
     }
     let help = "use 1 to 32 lower-case letters, digits, dashes and underscores, a letter or an underscore first";
-    Err(refused(format!("user: {text:?} is no login account"), help))
+    Err(usage(format!("user: {text:?} is no login account"), help))
 }
 
 /// What a workload is to be, by the words beside its name.
@@ -86,7 +84,12 @@ fn settings(tenant: TenantName, name: WorkloadName, words: &[String]) -> Result<
 
 /// The first workload of a tenant that is onboarded, where one is named.
 pub(super) fn first_workload(tenant: &TenantName, words: &[String]) -> Result<Option<Workload>, Trouble> {
-    let Some(name) = value(words, "workload") else { return Ok(None) };
+    let Some(name) = value(words, "workload") else {
+        let of_it = ["cores", "memory", "disk", "keys", "user", "template"];
+        let Some(key) = of_it.into_iter().find(|key| value(words, key).is_some()) else { return Ok(None) };
+        let text = format!("{key} is of a first workload, and none is named");
+        return Err(usage(text, format!("name the workload, or leave {key} out")));
+    };
     Ok(Some(settings(tenant.clone(), name.parse().map_err(|e| named(&e))?, words)?))
 }
 
@@ -125,7 +128,7 @@ pub(super) async fn power(desk: &Desk, words: &[String]) -> Result<Draft, Troubl
         Some("reboot") => Switch::Reboot(timeout),
         other => {
             let text = format!("{:?} is nothing that is done to power", other.unwrap_or_default());
-            return Err(refused(text, "start, shutdown, stop or reboot"));
+            return Err(usage(text, "start, shutdown, stop or reboot"));
         }
     };
     Ok(new(workload::power(&desk.world, &tenant, &name, to).await?))
@@ -139,7 +142,9 @@ pub(super) async fn remove(desk: &Desk, words: &[String]) -> Result<Draft, Troub
     if let Some(numbers) = workload::numbers(site, &plan).filter(|_| site.powerdns.is_some()) {
         let of = record::Of { site, tenant: &tenant, index: numbers.index };
         let names = of.workload_removal(world, &of.name(name.as_str())?, numbers.address).await?;
-        plan.steps.splice(0..0, names);
+        // A lock on the machine is waited for before the first of them goes.
+        let at = plan.steps.iter().position(|step| matches!(step.object, Object::VmGone(_))).unwrap_or_default();
+        plan.steps.splice(at..at, names);
     }
     if plan.steps.is_empty() && site.powerdns.is_some() {
         // The machine is gone already: what was named after it leads to an address that the next one may get.
@@ -166,7 +171,7 @@ async fn index_of(desk: &Desk, tenant: &TenantName) -> Result<TenantIndex, Troub
 /// `TENANT NAME`, the first two words.
 async fn record_of(desk: &Desk, words: &[String]) -> Result<(TenantName, TenantIndex, String), Trouble> {
     let tenant: TenantName = first(words).parse().map_err(|e| named(&e))?;
-    let name = words.get(1).cloned().ok_or_else(|| refused("which name?", "write TENANT NAME"))?;
+    let name = words.get(1).cloned().ok_or_else(|| usage("which name?", "write TENANT NAME"))?;
     let index = index_of(desk, &tenant).await?;
     Ok((tenant, index, name))
 }
@@ -178,7 +183,7 @@ pub(super) async fn record_set(desk: &Desk, words: &[String]) -> Result<Draft, T
     let values = words.iter().filter_map(|word| word.strip_prefix("value="));
     let data = values.map(|value| data(&rtype, value)).collect::<Result<Vec<_>, _>>()?;
     if data.is_empty() {
-        return Err(refused(format!("what is {name} to be?"), "give a value; `record delete` removes it"));
+        return Err(usage(format!("what is {name} to be?"), "give a value; `record delete` removes it"));
     }
     let of = record::Of { site: &desk.world.site, tenant: &tenant, index };
     let plan = of.set(&name, ttl, data)?;
@@ -199,25 +204,25 @@ fn by_way(desk: &Desk, tenant: &TenantName, words: &[String], plan: Plan) -> Res
         None => desk.world.site.powerdns.as_ref().is_some_and(dns_only),
         Some("update") => true,
         Some("api") => false,
-        Some(other) => return Err(refused(format!("{other:?} is no way to records"), "api or update")),
+        Some(other) => return Err(usage(format!("{other:?} is no way to records"), "api or update")),
     };
     let file = value(words, "key-file").map(std::path::Path::new);
     match (update, file) {
         (true, file) => Ok(new(record::by_update(plan, tenant, file))),
         (false, None) => Ok(new(plan)),
-        (false, Some(_)) => Err(refused("the API needs no key of a tenant", "leave the file out, or say via update")),
+        (false, Some(_)) => Err(usage("the API needs no key of a tenant", "leave the file out, or say via update")),
     }
 }
 
 /// The data of a record, as it is typed.
 fn data(rtype: &str, text: &str) -> Result<RecordData, Trouble> {
-    let bad = |what: &str| refused(format!("{text:?} is no {what}"), "correct it");
-    let name = || text.parse::<DnsName>().map_err(|e| refused(e.to_string(), e.help()));
+    let bad = |what: &str| usage(format!("{text:?} is no {what}"), "correct it");
+    let name = || text.parse::<DnsName>().map_err(|e| usage(e.to_string(), e.help()));
     Ok(match rtype {
         "A" => RecordData::A(text.parse().map_err(|_| bad("IPv4 address"))?),
         "AAAA" => RecordData::Aaaa(text.parse().map_err(|_| bad("IPv6 address"))?),
         "CNAME" if !text.trim_end_matches('.').contains('.') => {
-            return Err(refused(
+            return Err(usage(
                 format!("{text:?} is a label, not a name"),
                 "give the whole name that it is an alias of",
             ));
@@ -225,7 +230,7 @@ fn data(rtype: &str, text: &str) -> Result<RecordData, Trouble> {
         "CNAME" => RecordData::Cname(name()?),
         "TXT" => RecordData::Txt(Text::new(text.as_bytes())),
         other => {
-            return Err(refused(format!("records of type {other} are not written from here"), "A, AAAA, CNAME or TXT"));
+            return Err(usage(format!("records of type {other} are not written from here"), "A, CNAME or TXT"));
         }
     })
 }
@@ -234,7 +239,7 @@ pub(super) async fn record_delete(desk: &Desk, words: &[String]) -> Result<Draft
     let (tenant, index, name) = record_of(desk, words).await?;
     let rtype = value(words, "type").unwrap_or("A");
     let address = |text: &str| {
-        text.parse::<Ipv4Addr>().map_err(|_| refused(format!("{text:?} is no IPv4 address"), "give the workload's"))
+        text.parse::<Ipv4Addr>().map_err(|_| usage(format!("{text:?} is no IPv4 address"), "give the workload's"))
     };
     let address = value(words, "pointer").map(address).transpose()?;
     let of = record::Of { site: &desk.world.site, tenant: &tenant, index };
@@ -254,9 +259,9 @@ pub(super) async fn rotation(desk: &Desk, words: &[String], begins: bool) -> Res
 fn domain(words: &[String]) -> Result<DnsName, Trouble> {
     let text = first(words);
     if text.trim_matches('.').is_empty() {
-        return Err(refused(format!("{text:?} would forward every name there is"), "give a domain"));
+        return Err(usage(format!("{text:?} would forward every name there is"), "give a domain"));
     }
-    text.parse().map_err(|e: crate::backends::dns::NameError| refused(e.to_string(), e.help()))
+    text.parse().map_err(|e: crate::backends::dns::NameError| usage(e.to_string(), e.help()))
 }
 
 pub(super) fn forward_set(desk: &Desk, words: &[String]) -> Result<Draft, Trouble> {
@@ -264,7 +269,7 @@ pub(super) fn forward_set(desk: &Desk, words: &[String]) -> Result<Draft, Troubl
     let address = server.parse::<SocketAddr>().or_else(|_| server.parse().map(|ip| SocketAddr::new(ip, 53)));
     let address = address.ok().filter(|address| address.port() > 0);
     let address =
-        address.ok_or_else(|| refused(format!("{server:?} is no address of a server"), "ADDRESS or ADDRESS:PORT"))?;
+        address.ok_or_else(|| usage(format!("{server:?} is no address of a server"), "ADDRESS or ADDRESS:PORT"))?;
     let description = value(words, "description").unwrap_or_default();
     let (domain, own) = (domain(words)?, &desk.world.site.domain);
     let below = format!(".{}", domain.as_str().trim_end_matches('.'));

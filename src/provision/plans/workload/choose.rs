@@ -7,6 +7,7 @@ use crate::backends::proxmox::endpoints;
 use crate::backends::proxmox::model::Vm;
 use crate::backends::proxmox::names::Vmid;
 use crate::backends::proxmox::{Client, View};
+use crate::provision::sdn::whole;
 use crate::provision::trouble::{Trouble, TroubleKind};
 use crate::provision::vm::{self, Machine};
 use crate::provision::world::World;
@@ -94,11 +95,10 @@ async fn index_of(world: &World, client: &Client, tenant: &TenantName) -> Result
     let zones = client.zones(View::Pending).await.map_err(|e| Trouble::from(&e))?;
     let found = zones.iter().filter_map(|zone| zone.configured.as_ref()).find(|zone| zone.zone == tenant.as_str());
     let Some(zone) = found else {
-        let whole = client.sees_all(&endpoints::ZONES) == Some(true);
-        let kind = if whole { TroubleKind::Refused } else { TroubleKind::Unknown };
-        let seen = if whole { "" } else { " that the token may see" };
-        return Err(Trouble::new(kind, format!("there is no zone {tenant}{seen}: the tenant's index is not known"))
-            .with_help("onboard the tenant first"));
+        // One that is not shown may be there all the same.
+        whole(client, &[("SDN zone", &endpoints::ZONES)]).await?;
+        let text = format!("there is no zone {tenant}: the tenant's index is not known");
+        return Err(Trouble::new(TroubleKind::Refused, text).with_help("onboard the tenant first"));
     };
     let index = zone.vrf_vxlan.and_then(|vni| world.site.numbering.index_of_vrf_vni(vni));
     index.ok_or_else(|| {
@@ -109,10 +109,7 @@ async fn index_of(world: &World, client: &Client, tenant: &TenantName) -> Result
 
 /// All VMs, when none of the tenant's is without a name any more: while it is cloned nobody can tell which it will be.
 async fn settled(world: &World, client: &Client, index: TenantIndex) -> Result<Vec<Vm>, Trouble> {
-    if client.sees_all(&endpoints::RESOURCES) != Some(true) {
-        let text = "the token sees only some VMs: what is free and which names are taken cannot be told";
-        return Err(Trouble::new(TroubleKind::Unknown, text).with_help("give it VM.Audit at /vms"));
-    }
+    whole(client, &[("VM", &endpoints::RESOURCES)]).await?;
     let looks = world.patience.looks.max(1);
     let mut left = looks;
     loop {
