@@ -247,12 +247,12 @@ fn of_check(model: &Model) -> Vec<Wish> {
     vec![
         ("back", if open { "give up" } else { "back" }),
         ("open", "evidence"),
+        ("step 1", "next step"),
         ("refresh", "run again"),
         ("save-bundle", "save"),
         ("copy", "copy"),
         ("paste", "paste a result"),
         ("data", json),
-        ("step 1", "step"),
         ("command", "command"),
     ]
 }
