@@ -327,7 +327,8 @@ pub fn sentence(run: &Run, now: Timestamp) -> (Class, String) {
         (None, _) => {
             let at = run.current();
             let step = run.offer.preview.plan.steps.get(at).map(|step| step.object.ensure().name()).unwrap_or_default();
-            let text = format!("step {} of {total}: {step} · {} since the last news", at + 1, ago(run.last, now));
+            // The name comes last: it may be long, and stands whole on the page.
+            let text = format!("step {} of {total}, {} since the last news: {step}", at + 1, ago(run.last, now));
             (Class::Progress, text)
         }
         (Some(_), Some(trouble)) if trouble.kind == TroubleKind::Stopped => {
@@ -351,13 +352,20 @@ pub fn ago(from: Timestamp, now: Timestamp) -> String {
     if passed < 60 { format!("{passed}s") } else { format!("{}m {}s", passed / 60, passed % 60) }
 }
 
-/// From a step that was looked at back to what the run came to; whether there was something to go back from.
-pub fn to_result(model: &mut Model) -> bool {
-    let over = model.changes.run.as_ref().is_some_and(|run| run.succeeded() && checked(run).is_some());
-    match model.stack.last_mut() {
-        Some(Screen::Change(Page::Run { at })) if over => at.take().is_some(),
-        _ => false,
+/// Whether a step is looked at, of a run that goes on by itself or has a result to go back to.
+#[must_use]
+pub fn strayed(model: &Model) -> bool {
+    let has = |run: &Run| run.ended.is_none() || (run.succeeded() && checked(run).is_some());
+    matches!(super::page(model), Some(Page::Run { at: Some(_) })) && model.changes.run.as_ref().is_some_and(has)
+}
+
+/// From a step that was looked at back to the one that goes on, or to what the run came to; whether there was a way back.
+pub fn to_whole(model: &mut Model) -> bool {
+    let strayed = strayed(model);
+    if let (true, Some(Screen::Change(Page::Run { at }))) = (strayed, model.stack.last_mut()) {
+        *at = None;
     }
+    strayed
 }
 
 /// Shows the run.

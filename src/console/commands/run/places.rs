@@ -198,7 +198,7 @@ pub(in super::super) fn back(model: &mut Model, _: &Call<'_>) -> Vec<Effect> {
     if matches!(model.screen(), Screen::Diagnose { .. } | Screen::Isolation { .. }) && findings::stop(model) {
         return vec![Effect::StopCheck];
     }
-    if running::to_result(model) {
+    if running::to_whole(model) {
         return Vec::new();
     }
     if let Some(key) = model.focused() {

@@ -133,7 +133,7 @@ fn field(canvas: &mut Canvas<'_>, area: Rect, (name, typed, last): (&str, &str, 
         canvas.type_at(area.x + used + canvas.width(typed), area.y);
     }
     let key = if last { 'D' } else { 'A' };
-    let text = format!("A complete name closes the field; then {key} runs it. Nothing is sent before.");
+    let text = format!("Once the name is complete {key} runs it; nothing is sent before.");
     lines(canvas, Rect { y: area.y + 2, height: 1, ..area }, vec![vec![Bit::muted(text)]]);
 }
 

@@ -59,7 +59,8 @@ pub fn draw(canvas: &mut Canvas<'_>, model: &Model, area: Rect, at: Option<usize
     let foot = Rect { y: area.bottom().saturating_sub(foot), height: foot, ..area };
     let below = Rect { y: body.bottom(), height: foot.y.saturating_sub(body.bottom()), ..area };
     let free = detail(canvas, model, run, at, below);
-    if run.succeeded() {
+    // Of a tenant that is gone nothing is checked.
+    if run.succeeded() && !on.is_empty() {
         checked(canvas, model, run, free);
     }
     if !on.is_empty() {

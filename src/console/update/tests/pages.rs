@@ -161,7 +161,11 @@ fn words_that_a_command_has_no_use_for_are_refused_with_its_form() {
     }
     let two = "plan record-set tdemo www value=10.20.129.10 value=10.20.129.11 ttl=60";
     assert!(matches!(orders(&run_line(&mut m, two))[..], [crate::console::change::Order::Plan { .. }]), "{}", said(&m));
-    // The whole of it can be read, in rows of its own.
+}
+
+#[test]
+fn what_is_answered_and_does_not_fit_a_row_is_read_whole_in_rows_of_its_own() {
+    let mut m = given((80, 24));
     run_line(&mut m, "plan record-set tdemo www value=10.20.129.10 vaue=1");
     assert!(text(&m).contains("[key-file=FILE]"), "{}", text(&m));
 }
@@ -177,13 +181,16 @@ fn every_form_of_a_plan_takes_what_it_shows() {
 }
 
 #[test]
-fn what_is_asked_back_ends_with_one_sign_and_names_stand_once() {
+fn what_is_asked_back_ends_with_one_sign() {
     let mut m = given((80, 24));
     crate::console::change::proposal::ask(&mut m, Wish::of("record-set", "tdemo"));
     let why = Trouble::new(TroubleKind::Refused, "which name?").with_help("write TENANT NAME");
     tell(&mut m, Told::Planned(Err(why)));
     assert!(text(&m).contains("There is no plan: which name? write TENANT NAME."), "{}", text(&m));
+}
 
+#[test]
+fn a_step_that_was_not_seen_is_named_once() {
     let mut m = planned(&offer());
     press(&mut m, "w A");
     tell(&mut m, Told::Opened(id("C-0042")));
@@ -217,8 +224,35 @@ fn from_a_step_of_a_run_that_is_over_esc_goes_back_to_what_it_came_to() {
     tell(&mut m, Told::Ended(moment(43), Ok(Ended::Done)));
     press(&mut m, "up");
     assert!(matches!(page(&m), Some(Page::Run { at: Some(_) })));
+    assert!(text(&m).contains("esc back to the whole"), "{}", text(&m));
     press(&mut m, "esc");
     assert!(matches!(page(&m), Some(Page::Run { at: None })));
     press(&mut m, "esc");
     assert!(page(&m).is_none());
+}
+
+#[test]
+fn what_write_mode_says_is_what_the_key_does() {
+    let mut m = planned(&offer());
+    press(&mut m, "w");
+    assert_eq!(said(&m), "write mode for 30 min: A runs the plan that is shown, or asks first");
+    let doc = |name: &str| crate::console::commands::find(name).unwrap().doc;
+    assert!(doc("write").contains("how far it reaches decides"), "{}", doc("write"));
+    assert!(doc("apply").contains("its key is the answer, and nothing more is asked"), "{}", doc("apply"));
+    assert!(run_order(&press(&mut m, "A")).is_some() && matches!(m.overlay, Overlay::None), "danger 3, shared");
+}
+
+#[test]
+fn a_tenant_that_is_gone_is_not_said_to_be_unchecked() {
+    let mut m = planned(&far_reaching());
+    press(&mut m, "w A");
+    drawn(&mut m);
+    type_text(&mut m, "eds");
+    drawn(&mut m);
+    press(&mut m, "A");
+    tell(&mut m, Told::Opened(id("C-0042")));
+    tell(&mut m, Told::Ended(moment(43), Ok(Ended::Done)));
+    let said = text(&m);
+    let ways = said.contains("left to do");
+    assert_eq!(said.contains("not run since"), ways, "{said}");
 }
