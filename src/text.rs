@@ -102,6 +102,16 @@ pub fn to_ascii(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
+/// `text` as a sentence of its own: with a full stop, unless it brings a sign for its end.
+#[must_use]
+pub fn sentence(text: &str) -> Cow<'_, str> {
+    let text = text.trim_end();
+    if text.is_empty() || text.ends_with(['.', '?', '!', '…', ':']) {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(format!("{text}."))
+}
+
 /// Cells that `text` takes: the sum over its grapheme clusters.
 #[must_use]
 pub fn width(text: &str) -> usize {
@@ -284,6 +294,18 @@ mod tests {
         assert_eq!(width(&family), 6);
         assert_eq!(clean("👍\u{1f3fd}"), "👍");
         assert_eq!(width(&clean("❤\u{fe0f}")), 1);
+    }
+
+    #[test]
+    fn a_sentence_ends_with_one_sign() {
+        for (text, said) in [
+            ("it is not there", "it is not there."),
+            ("did you mean \"tdemo\"?", "did you mean \"tdemo\"?"),
+            ("it names ns1.example.", "it names ns1.example."),
+            ("", ""),
+        ] {
+            assert_eq!(sentence(text), said);
+        }
     }
 
     #[test]

@@ -16,9 +16,9 @@ pub use help::{Help, HelpRow, HelpSection, help};
 pub use hints::hints;
 pub(super) use run::evidence::look_for;
 pub(super) use run::lists as run_lists;
-pub(super) use run::moving::{Step, go as moving, in_list, rail_moved, text_end};
+pub(super) use run::moving::{Step, go as moving, in_list, rail_moved, text_end, text_height};
 pub(super) use run::places::PLACES;
-pub use table::COMMANDS;
+pub use table::all;
 
 /// What running a command may touch (screens.md "Danger"): as far as a change that it leads to may reach.
 pub use crate::provision::object::Danger;
@@ -48,6 +48,10 @@ pub enum ArgKind {
     Plan,
     /// A digit, 1–9.
     Number,
+    /// The number of a change.
+    Change,
+    /// One word, as it is.
+    Word,
     /// The rest of the line, as it is.
     Text,
 }
@@ -182,7 +186,7 @@ impl Command {
 /// The command called `name`.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static Command> {
-    COMMANDS.iter().find(|c| c.name == name)
+    all().find(|c| c.name == name)
 }
 
 /// Splits a command line into the command and the rest.
@@ -193,7 +197,7 @@ pub fn parse(line: &str) -> Result<(&'static Command, &str), String> {
     let line = line.trim();
     let (name, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     find(name).map(|c| (c, rest.trim())).ok_or_else(|| {
-        let near = super::file::did_you_mean(name, COMMANDS.iter().map(|c| c.name));
+        let near = super::file::did_you_mean(name, all().map(|c| c.name));
         let name: String = super::complete::clean_line(name).chars().take(40).collect();
         near.map_or_else(
             || format!("there is no command \"{name}\""),

@@ -1,6 +1,6 @@
 //! Completion of the `:` line, and the cleaning of text that comes from outside.
 
-use super::commands::{self, ArgKind, COMMANDS, Command, PLACES};
+use super::commands::{self, ArgKind, Command, PLACES};
 use super::lists::def;
 use super::model::{Model, Overlay};
 use super::nav;
@@ -52,8 +52,7 @@ fn of_commands(model: &Model, word: &str) -> Vec<Candidate> {
         (false, true) => Some(1),
         _ => None,
     };
-    let mut found: Vec<_> = COMMANDS
-        .iter()
+    let mut found: Vec<_> = commands::all()
         .filter_map(|c| Some((rank(&c)?, c)))
         .map(|(rank, c)| {
             let disabled = c.availability(model).reason().map(str::to_owned);
@@ -124,7 +123,12 @@ fn values(model: &Model, kind: ArgKind, typed: &str) -> Vec<(String, String)> {
             plain(&mut ["egress", "isolation", "keys", "fabric", "all"].into_iter().map(str::to_owned), "check")
         }
         ArgKind::Plan => plain(&mut MAKERS.iter().map(|maker| maker.name.to_owned()), "plan"),
-        ArgKind::Number | ArgKind::Text => Vec::new(),
+        ArgKind::Change => {
+            let all = model.changes.shelf.iter().flat_map(|shelf| &shelf.entries);
+            let named = all.map(|entry| (entry.id.to_string(), entry.plan.title.clone()));
+            named.filter(|(id, _)| fits(id)).collect()
+        }
+        ArgKind::Number | ArgKind::Word | ArgKind::Text => Vec::new(),
     }
 }
 

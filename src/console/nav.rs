@@ -171,6 +171,17 @@ pub fn pop(model: &mut Model) -> bool {
     true
 }
 
+/// Takes `screen` out of those to go back to.
+pub fn forget(model: &mut Model, screen: &Screen) {
+    let top = model.stack.len().saturating_sub(1);
+    for at in (1..top).rev() {
+        if model.stack.get(at) == Some(screen) {
+            model.stack.remove(at);
+            model.parked.remove(at);
+        }
+    }
+}
+
 /// Goes back to the tenant list, and from there to `screen`.
 pub fn from_home(model: &mut Model, screen: Screen) {
     model.stack = vec![Screen::Tenants];

@@ -267,7 +267,8 @@ pub fn run_line(model: &mut Model, line: &str) -> Vec<Effect> {
     }
     let open_ended = command.args.iter().any(|a| matches!(a.kind, commands::ArgKind::Text));
     if !open_ended && args.len() > command.args.len() {
-        model.say(Notice::warning(format!("too much after {}: {}", command.name, command.usage())));
+        let word = args.get(command.args.len()).map(|word| super::complete::clean_line(word)).unwrap_or_default();
+        model.say(Notice::warning(format!("\"{word}\" is too much: {}", command.usage())));
         return Vec::new();
     }
     (command.run)(model, &Call { command, args: &args, rest })

@@ -35,13 +35,19 @@ pub struct Approve {
     pub asks: Asks,
     /// What was said of the last key or paste.
     pub said: Option<String>,
+    /// First line shown of what the plan reaches.
+    pub scroll: usize,
+    /// Lines of it that were on screen, from the first on, without a gap.
+    pub seen: usize,
+    /// Whether all of it was on screen: a name is no answer before.
+    pub read: bool,
 }
 
 impl Approve {
     /// A question.
     #[must_use]
     pub const fn new(asks: Asks) -> Self {
-        Self { asks, said: None }
+        Self { asks, said: None, scroll: 0, seen: 0, read: false }
     }
 
     /// Whether to leave while a change runs.
@@ -55,9 +61,23 @@ impl Approve {
     pub fn key(&self) -> Option<char> {
         match &self.asks {
             Asks::Yes | Asks::Leave => Some('y'),
-            Asks::Name { name, typed, last, .. } if typed == name => Some(if *last { 'D' } else { 'A' }),
+            Asks::Name { last, .. } if self.read && self.is_complete() => Some(if *last { 'D' } else { 'A' }),
             Asks::Name { .. } => None,
         }
+    }
+
+    /// Whether the name stands there: the field takes no more letters.
+    fn is_complete(&self) -> bool {
+        matches!(&self.asks, Asks::Name { name, typed, .. } if typed == name)
+    }
+
+    /// Takes note of what a frame showed: lines from `top` on, as many as `height`, the last page beginning at `end`.
+    pub fn shown(&mut self, (top, end): (usize, usize), height: usize) {
+        self.scroll = top;
+        if top <= self.seen {
+            self.seen = self.seen.max(top + height);
+        }
+        self.read |= self.seen >= end + height;
     }
 
     /// What is missing of the name.
@@ -66,6 +86,7 @@ impl Approve {
         let Asks::Name { name, typed, .. } = &self.asks else { return None };
         let left = name.strip_prefix(typed.as_str());
         match left.map(|left| left.chars().count()) {
+            Some(0) if !self.read => Some("read all that it reaches first".to_owned()),
             Some(0) => None,
             Some(1) => Some("name not complete: 1 letter missing".to_owned()),
             Some(left) => Some(format!("name not complete: {left} letters missing")),
@@ -81,12 +102,12 @@ pub fn answer(model: &mut Model, key: Key) -> Option<Vec<Effect>> {
         return None;
     }
     open.said = None;
-    let yes = open.key();
+    let (yes, closed) = (open.key(), open.is_complete());
     match key.code {
         KeyCode::Char(c) if Some(c) == yes => return Some(say_yes(model)),
         KeyCode::Char(c) => {
             if let Asks::Name { typed, .. } = &mut open.asks
-                && yes.is_none()
+                && !closed
                 && typed.len() < LONGEST
                 && crate::text::is_clean(&c.to_string())
             {
@@ -97,6 +118,10 @@ pub fn answer(model: &mut Model, key: Key) -> Option<Vec<Effect>> {
             if let Asks::Name { typed, .. } = &mut open.asks {
                 typed.pop();
             }
+        }
+        // What scrolls, and what leaves.
+        KeyCode::Up | KeyCode::Down | KeyCode::PageUp | KeyCode::PageDown | KeyCode::Home | KeyCode::End => {
+            return None;
         }
         KeyCode::Esc => return None,
         _ => {}

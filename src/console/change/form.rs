@@ -1,15 +1,16 @@
 //! What is asked before a tenant is onboarded, checked while it is typed. The sources are read beside it, again and again; each
 //! letter is judged against what they said last, so that none waits for a back end.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 use tui_input::Input as Field;
 
 use super::{Order, Page, Wish, number, proposal, show};
-use crate::console::model::Model;
+use crate::console::model::{Model, Screen};
 use crate::console::msg::{Effect, Notice};
+use crate::console::nav;
 use crate::console::widgets::format;
 use crate::inventory::{Class, Inventory, Tenant};
 use crate::provision::preflight::{self, State};
@@ -72,9 +73,10 @@ fn check(label: impl Into<String>, class: Class, why: Option<String>) -> Check {
 impl From<preflight::Check> for Check {
     fn from(of: preflight::Check) -> Self {
         let sentence = |why: &str, help: &str| {
-            let mut help = help.chars();
+            let (mut help, of) = (help.chars(), crate::text::sentence);
             help.next()
-                .map_or_else(|| format!("{why}."), |first| format!("{why}. {}{}.", first.to_uppercase(), help.as_str()))
+                .map(|first| format!("{}{}", first.to_uppercase(), help.as_str()))
+                .map_or_else(|| of(why).into_owned(), |help| format!("{} {}", of(why), of(&help)))
         };
         let (class, why) = match &of.state {
             State::Pass => (Class::Fine, None),
@@ -157,16 +159,21 @@ pub fn hint(model: &Model, key: &str) -> Option<String> {
     }
 }
 
-/// Number and address that the first workload would get: the lowest ordinal of the index that no guest has.
+/// Number and address of the first workload: those of the guest that has its name, else those that it would get, the lowest
+/// ordinal of the index that no guest has.
 fn workload(model: &Model) -> Option<String> {
     let (form, inv) = (model.changes.form.as_ref()?, model.picture()?);
     let index = form.index().ok()?.or_else(|| proposed(model))?;
-    let guests: BTreeSet<u32> = form.survey.as_ref()?.guests().ok()?.map(|(_, guest)| guest.vmid).collect();
-    let plan = &inv.site.numbering;
-    let taken = |vmid: u32| guests.contains(&vmid);
-    let ordinal = (0..plan.vmids_per_tenant).find(|k| plan.vmid(index, *k).is_some_and(|vmid| !taken(vmid)))?;
-    let (vmid, address) = (plan.vmid(index, ordinal)?, plan.workload_address(index, ordinal)?);
-    Some(format!("ordinal {ordinal} · VM {vmid} · {address}"))
+    let (tenant, name) = (form.text("name").parse::<TenantName>().ok()?, form.text("workload").parse().ok()?);
+    let guests: BTreeMap<u32, Option<&str>> =
+        form.survey.as_ref()?.guests().ok()?.map(|(_, guest)| (guest.vmid, guest.name.as_deref())).collect();
+    let (plan, own) = (&inv.site.numbering, tenant.vm(&name));
+    let numbers = || (0..plan.vmids_per_tenant).filter_map(|k| Some((k, plan.vmid(index, k)?)));
+    let there = numbers().find(|(_, vmid)| guests.get(vmid) == Some(&Some(own.as_str())));
+    let (ordinal, vmid) = there.or_else(|| numbers().find(|(_, vmid)| !guests.contains_key(vmid)))?;
+    let address = plan.workload_address(index, ordinal)?;
+    let word = if there.is_some() { " · is there" } else { "" };
+    Some(format!("ordinal {ordinal} · VM {vmid} · {address}{word}"))
 }
 
 /// Asks the sources, unless they are being asked.
@@ -205,7 +212,11 @@ pub fn typed(model: &mut Model) {
 #[must_use]
 pub fn due(model: &Model) -> Option<Timestamp> {
     let form = model.changes.form.as_ref().filter(|_| matches!(super::page(model), Some(Page::Form)))?;
-    let asked = form.asked.filter(|_| form.awaited.is_none())?;
+    if form.awaited.is_some() {
+        return None;
+    }
+    // A fresh one has yet to ask.
+    let Some(asked) = form.asked else { return Some(model.now) };
     let named = form.text("name").parse::<TenantName>().is_ok() && form.text("name") != form.asked_for;
     let rests = form.typed.map_or(asked, |typed| typed.max(asked));
     if named { rests.checked_add(RESTS) } else { asked.checked_add(AGAIN) }.ok()
@@ -232,6 +243,14 @@ pub fn open(model: &mut Model, name: Option<&str>) -> Vec<Effect> {
         show(model, Page::Form);
     }
     read(model)
+}
+
+/// A tenant was onboarded: its draft is done with, and the form starts afresh. Another's that was begun meanwhile stays.
+pub(super) fn done(model: &mut Model, tenant: &str) {
+    if let Some(form) = model.changes.form.as_mut().filter(|form| form.text("name") == tenant) {
+        *form = Form::default();
+        nav::forget(model, &Screen::Change(Page::Form));
+    }
 }
 
 /// The field with the keys, where the form is on screen.

@@ -11,6 +11,8 @@ use crate::console::model::{Model, Overlay, Saving};
 use crate::console::msg::{Effect, Notice};
 use crate::inventory::Class;
 use crate::provision::handover::{Keys, Part, Sheet, UpdateKey};
+use crate::provision::object::Object;
+use crate::provision::plan::Plan;
 use crate::provision::trouble::Trouble;
 use crate::site::secret::Secret;
 
@@ -53,7 +55,7 @@ pub struct HandOver {
 /// Ways on from the sheet, by number.
 pub const WAYS: [(&str, &str); 3] = [
     ("save", "the sheet into a new file"),
-    ("key file", "the update key with its secret, into a new file that only you can read"),
+    ("key file", "the update key with its secret, into a new 0600 file"),
     ("clipboard", "the secret alone, to your own clipboard; it is never shown here"),
 ];
 
@@ -69,6 +71,29 @@ pub fn tenant(model: &Model) -> Option<Arc<str>> {
         Some(_) => None,
         None => model.tenant(),
     }
+}
+
+/// What a sheet of the page's tenant waits for.
+///
+/// # Errors
+/// One clause, where there is no tenant yet, or none at all.
+pub fn ready(model: &Model) -> Result<Arc<str>, String> {
+    if let Some(tenant) = tenant(model) {
+        return Ok(tenant);
+    }
+    let onboards = |plan: &Plan| plan.steps.iter().any(|step| matches!(step.object, Object::OwnIndex(_)));
+    let run = model.changes.run.as_ref().filter(|_| matches!(page(model), Some(Page::Run { .. })));
+    let planned = model.changes.proposal.as_ref().and_then(|proposal| proposal.offer.as_ref());
+    let planned = planned.filter(|_| matches!(page(model), Some(Page::Plan { .. })));
+    Err(match (run.filter(|run| onboards(&run.offer.preview.plan)), planned) {
+        (Some(run), _) if run.ended.is_none() => {
+            let (name, at, all) = (run.name(), run.current() + 1, run.steps.len());
+            format!("it waits for the end of {name}, which is at step {at} of {all}")
+        }
+        (Some(run), _) => format!("{} did not come to its end: go on with it first", run.name()),
+        (None, Some(offer)) if onboards(&offer.preview.plan) => "there is no tenant before this plan ran".to_owned(),
+        _ => "there is no tenant here: name it".to_owned(),
+    })
 }
 
 /// Shows the sheet of a tenant, and asks who may write its zones.

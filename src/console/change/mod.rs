@@ -262,9 +262,7 @@ pub fn toggle(model: &mut Model) {
     let whole = Timestamp::from_second(until.as_second().div_euclid(60) * 60).unwrap_or(until);
     model.changes.armed = Some(whole);
     let minutes = WRITE.as_mins();
-    model.say(Notice::info(format!(
-        "write mode for {minutes} min: plans may be applied; each is shown and asked for first"
-    )));
+    model.say(Notice::info(format!("write mode for {minutes} min: A runs the plan that is shown, or asks first")));
 }
 
 /// Write mode ends by itself; a form that is filled in reads its sources again.

@@ -40,6 +40,8 @@ pub enum Came {
     Failed(Trouble),
     /// Something is not as it was looked at before: what.
     Moved(Vec<String>),
+    /// It was looked at, approved, and not begun: why.
+    Refused(String),
 }
 
 impl Proposal {
@@ -115,8 +117,11 @@ pub(super) fn came(model: &mut Model, id: u64, offer: Result<Arc<Offer>, Trouble
     let len = proposal.offer.as_ref().map_or(0, |offer| offer.preview.plan.steps.len());
     let offer = proposal.offer.clone();
     if let Some(Screen::Change(Page::Plan { at })) = model.stack.last_mut() {
-        // On the first step that changes something; what is only done for others comes before it.
+        // On the first step that keeps it from running, else that changes something; what is only done for others comes before.
         let first = offer.and_then(|offer| {
+            if let Some((untold, _)) = offer.preview.untold().next() {
+                return Some(untold);
+            }
             let changes = |number: &usize| super::words::changes(&offer.preview, *number);
             (0..len).find(changes).or_else(|| (0..len).find(|number| offer.preview.does(*number)))
         });
@@ -145,9 +150,10 @@ pub(super) fn moved(model: &mut Model, id: u64, offer: Arc<Offer>, what: Vec<Str
 pub(super) fn refused(model: &mut Model, id: u64, why: String) {
     not_begun(model, id);
     if let Some(proposal) = open(model, id) {
-        proposal.came = Came::Ready;
+        proposal.came = Came::Refused(why);
+    } else {
+        model.say(Notice::warning(format!("not begun: {why}")));
     }
-    model.say(Notice::warning(why));
 }
 
 /// Why the plan on screen cannot be approved now.
@@ -161,12 +167,14 @@ pub fn ready(model: &Model) -> Result<Arc<Offer>, String> {
     };
     let offer = match (&proposal.offer, &proposal.came) {
         (_, Came::Asking | Came::Beginning) => return Err("the plan is being looked at".to_owned()),
-        (_, Came::Failed(why)) => return Err(why.text.clone()),
+        (_, Came::Failed(_)) => return Err("there is no plan that could run; the page says why".to_owned()),
         (None, _) => return Err("there is no plan yet".to_owned()),
         (Some(offer), _) => Arc::clone(offer),
     };
     if let Some((number, why)) = offer.preview.untold().next() {
-        return Err(format!("step {} could not be told: {why}", number + 1));
+        let known = why.kind.is_known();
+        let how = if known { "is in the way, and says what helps" } else { "could not be told, and says why" };
+        return Err(format!("step {} {how}", number + 1));
     }
     // One that is open, and needs nothing any more, is closed by its run.
     if offer.preview.is_empty() && offer.course == Course::Begin {
@@ -194,9 +202,7 @@ pub fn ready(model: &Model) -> Result<Arc<Offer>, String> {
 pub fn writing(model: &Model) -> Result<(), String> {
     if model.changes.read_only {
         let name = &model.site_name;
-        return Err(format!(
-            "{name} is read-only: set read_only = false in its site file, if this console is to change it"
-        ));
+        return Err(format!("{name} is read-only, by read_only in its site file"));
     }
     if model.changes.armed.is_none() { Err("read-only: w first".to_owned()) } else { Ok(()) }
 }

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::{Offer, Order, Page, Wish, handover, proposal};
+use super::{Offer, Order, Page, Wish, form, handover, proposal};
 use crate::console::findings;
-use crate::console::model::Model;
+use crate::console::model::{Model, Screen};
 use crate::console::msg::{Effect, Notice};
 use crate::diagnose::collect::Check;
 use crate::inventory::Class;
@@ -288,7 +288,14 @@ pub(super) fn ended(model: &mut Model, id: u64, at: Timestamp, how: Result<Ended
     run.ended = Some(End { at, how });
     let (class, text) = sentence(run, at);
     let checked = if run.succeeded() { checked(run) } else { None };
+    let onboarded = run.offer.preview.plan.steps.iter().find_map(|step| match &step.object {
+        Object::OwnIndex(own) if run.succeeded() => Some(own.tenant.clone()),
+        _ => None,
+    });
     model.say(Notice { class, text });
+    if let Some(tenant) = onboarded {
+        form::done(model, &tenant);
+    }
     let mut effects = vec![Effect::Change(Order::Journal), Effect::Refresh(None)];
     // What the run said of the whole is told leg by leg beside it. A check that somebody waits for is not given up for that.
     if let Some(tenant) = checked.filter(|_| !model.inquiry.as_ref().is_some_and(findings::Inquiry::is_open)) {
@@ -320,7 +327,8 @@ pub fn sentence(run: &Run, now: Timestamp) -> (Class, String) {
         (None, _) => {
             let at = run.current();
             let step = run.offer.preview.plan.steps.get(at).map(|step| step.object.ensure().name()).unwrap_or_default();
-            let text = format!("step {} of {total}: {step} · {} since the last news", at + 1, ago(run.last, now));
+            // The name comes last: it may be long, and stands whole on the page.
+            let text = format!("step {} of {total}, {} since the last news: {step}", at + 1, ago(run.last, now));
             (Class::Progress, text)
         }
         (Some(_), Some(trouble)) if trouble.kind == TroubleKind::Stopped => {
@@ -342,6 +350,22 @@ pub fn sentence(run: &Run, now: Timestamp) -> (Class, String) {
 pub fn ago(from: Timestamp, now: Timestamp) -> String {
     let passed = now.duration_since(from).max(SignedDuration::ZERO).as_secs() / 5 * 5;
     if passed < 60 { format!("{passed}s") } else { format!("{}m {}s", passed / 60, passed % 60) }
+}
+
+/// Whether a step is looked at, of a run that goes on by itself or has a result to go back to.
+#[must_use]
+pub fn strayed(model: &Model) -> bool {
+    let has = |run: &Run| run.ended.is_none() || (run.succeeded() && checked(run).is_some());
+    matches!(super::page(model), Some(Page::Run { at: Some(_) })) && model.changes.run.as_ref().is_some_and(has)
+}
+
+/// From a step that was looked at back to the one that goes on, or to what the run came to; whether there was a way back.
+pub fn to_whole(model: &mut Model) -> bool {
+    let strayed = strayed(model);
+    if let (true, Some(Screen::Change(Page::Run { at }))) = (strayed, model.stack.last_mut()) {
+        *at = None;
+    }
+    strayed
 }
 
 /// Shows the run.

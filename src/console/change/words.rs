@@ -64,6 +64,7 @@ pub fn now(preview: &Preview, number: usize) -> Cell {
             (Seen::Present(_), _) => Cell::text("present"),
         },
         Some(Err(_)) if follows => Cell::muted("told later"),
+        Some(Err(why)) if why.kind.is_known() => Cell::state(Class::Fault, "in the way"),
         Some(Err(_)) => Cell::state(Class::Unknown, "unknown"),
         None => Cell::muted(""),
     }

@@ -1,6 +1,6 @@
 //! The actions menu: what can be done with the selected row or the marked ones.
 
-use super::{COMMANDS, Command, Danger, Group, availability, hints};
+use super::{Command, Danger, Group, all, availability, hints};
 use crate::console::lists::def;
 use crate::console::model::{Model, Overlay};
 use crate::console::nav;
@@ -36,8 +36,7 @@ pub fn actions(model: &Model) -> Actions {
         _ => String::new(),
     };
     let of_rows = |c: &&Command| c.group == Group::Here && !matches!(c.name, "actions" | "step");
-    let mut rows: Vec<Action> = COMMANDS
-        .iter()
+    let mut rows: Vec<Action> = all()
         .filter(of_rows)
         .filter(|c| search.is_empty() || fold(c.title).contains(&search) || fold(c.name).contains(&search))
         .map(|command| Action {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{COMMANDS, Command, Group};
+use super::{Command, Group, all};
 use crate::console::keymap::{self, Keymap, Mode};
 use crate::console::lists::def;
 use crate::console::model::{Model, Overlay, Screen};
@@ -70,7 +70,7 @@ pub fn help(model: &Model) -> Help {
 /// Every command with its keys in `mode`. A command whose lines have keys of their own (`go tenants`) has a row for each.
 fn sections(map: &Keymap, mode: Mode, ascii: bool, disabled: impl Fn(&Command) -> Option<String>) -> Vec<HelpSection> {
     let part = |group: Group| {
-        let mine = COMMANDS.iter().filter(|c| c.group == group);
+        let mine = all().filter(|c| c.group == group);
         let mode = if group == Group::Line { Mode::Field } else { mode };
         let rows = mine.flat_map(|c| rows(map, mode, ascii, c, disabled(c))).collect();
         HelpSection { title: group.title().to_owned(), rows }
@@ -131,7 +131,7 @@ pub fn reference(maps: &[Keymap]) -> String {
     }
     out.push_str("\n## Commands\n\n| command | danger | does |\n|---|---|---|\n");
     for group in Group::ALL {
-        for c in COMMANDS.iter().filter(|c| c.group == group) {
+        for c in all().filter(|c| c.group == group) {
             out.push_str(&format!("| `:{}` | {} | {} |\n", c.usage(), c.danger.word(), c.doc));
         }
     }

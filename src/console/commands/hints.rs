@@ -1,6 +1,6 @@
 //! Key hints of the footer, from the keymap in force.
 
-use crate::console::change::{Approve, Asks, Page, Sheet};
+use crate::console::change::{Approve, Asks, Page, Sheet, run as running};
 use crate::console::keymap::{self, Mode};
 use crate::console::list::{ListId, Scope};
 use crate::console::model::{Focus, Layout, Model, Overlay, Screen, TextForm};
@@ -91,6 +91,10 @@ fn on_screen(model: &Model) -> Vec<Wish> {
         Screen::Evidence { .. } => out = of_evidence(),
         Screen::Change(page) => {
             out = of_page(page);
+            if running::strayed(model) {
+                out.retain(|(line, _)| *line != "back");
+                out.insert(0, ("back", "back to the whole"));
+            }
             // Its key would take it back.
             out.retain(|(line, _)| *line != "write" || model.changes.armed.is_none());
         }
@@ -247,12 +251,12 @@ fn of_check(model: &Model) -> Vec<Wish> {
     vec![
         ("back", if open { "give up" } else { "back" }),
         ("open", "evidence"),
+        ("step 1", "next step"),
         ("refresh", "run again"),
         ("save-bundle", "save"),
         ("copy", "copy"),
         ("paste", "paste a result"),
         ("data", json),
-        ("step 1", "step"),
         ("command", "command"),
     ]
 }

@@ -106,8 +106,9 @@ fn on(misses: &str, leg: &Judged<'_>, seen: Option<&str>) -> String {
         let fact = |fact: &Fact| format!("{} = {}", fact.key, fact.value);
         match f.facts.as_slice() {
             [] => f.id.to_owned(),
-            [first, second] => format!("{}: {}, {}", f.id, fact(first), fact(second)),
-            [.., last] => format!("{}: {}", f.id, fact(last)),
+            // What was seen comes first: a line is cut at its end.
+            [first, second] => format!("{}, {} · {}", fact(first), fact(second), f.id),
+            [.., last] => format!("{} · {}", fact(last), f.id),
         }
     };
     match leg.state {

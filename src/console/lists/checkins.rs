@@ -133,7 +133,7 @@ pub fn meaning(c: &CheckInRow) -> String {
         (CheckInState::Foreign, _) => format!(
             "A machine that is not the VM of {whose} speaks in its name: an old disk, a copy, or a deleted VM that runs."
         ),
-        (CheckInState::Failed, _) => format!("The agent of {whose} {}: {}.", c.word, c.next),
+        (CheckInState::Failed, _) => format!("The agent of {whose} {}: {}", c.word, crate::text::sentence(&c.next)),
         (CheckInState::Expired, _) => format!("The token of {whose} ended before anything came of it."),
         (CheckInState::Behind, _) => {
             let (has, wants) = (generation(c.applied), generation(c.declared));

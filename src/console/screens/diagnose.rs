@@ -215,7 +215,7 @@ impl Page<'_, '_> {
             out.push(format!("Still waiting {}.", findings::waiting(open)));
         }
         if let Some(why) = diagnosis.and_then(|d| d.given_up.as_ref()).filter(|_| !out.is_empty()) {
-            out.push(format!("The rest is unknown: {why}."));
+            out.push(format!("The rest is unknown: {}", crate::text::sentence(why)));
         }
         let nodes = diagnosis.map(|d| d.nodes.as_slice()).unwrap_or_default();
         let name = |node: &crate::diagnose::OneNode| {

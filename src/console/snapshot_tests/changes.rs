@@ -24,6 +24,11 @@ fn key(model: &mut Model, text: &str) {
     }
 }
 
+fn drawn(model: &mut Model) {
+    let hits = crate::console::view(model).hits;
+    update(model, Msg::Drawn(hits.into()));
+}
+
 fn asked(size: (u16, u16)) -> Model {
     let mut model = tenants(testing::healthy(), size);
     change::proposal::ask(&mut model, Wish { name: "onboard", words: vec!["picow".into(), "index=6".into()] });
@@ -65,6 +70,10 @@ fn a_plan_before_it_runs() {
         check(&model, "plan", "riders");
     }
     check(&asked(COMPACT), "plan", "asked");
+    let mut doubtful = asked(COMPACT);
+    let why = Trouble::new(TroubleKind::Refused, "which name?").with_help("write TENANT NAME");
+    tell(&mut doubtful, Told::Planned(Err(why)));
+    check(&doubtful, "plan", "asked-back");
     let mut failed = asked(COMPACT);
     tell(&mut failed, Told::Planned(Err(trouble())));
     check(&failed, "plan", "failed");
@@ -94,10 +103,19 @@ fn what_is_asked_before_it_runs() {
     for size in SIZES {
         let mut model = writing(size, &far_reaching());
         key(&mut model, "A e");
+        drawn(&mut model);
         check(&model, "approve", "name");
     }
+    let mut model = writing((72, 20), &far_reaching());
+    key(&mut model, "A e d s");
+    drawn(&mut model);
+    check(&model, "approve", "name-unread");
+    key(&mut model, "pgdn");
+    drawn(&mut model);
+    check(&model, "approve", "name-below");
     let mut model = writing(COMPACT, &far_reaching());
     key(&mut model, "A e d s");
+    drawn(&mut model);
     check(&model, "approve", "name-complete");
     update(&mut model, Msg::Input(crate::terminal::input::Input::Paste("eds".into())));
     check(&model, "approve", "name-pasted");
@@ -236,8 +254,7 @@ fn what_a_tenants_people_are_handed_over() {
         key(&mut model, "H");
         tell(&mut model, Told::Keys(Ok(keys())));
         check(&model, "handover", "known");
-        let drawn = crate::console::view(&model).hits;
-        update(&mut model, Msg::Drawn(drawn.into()));
+        drawn(&mut model);
         key(&mut model, "pgdn");
         check(&model, "handover", "known-below");
         let mut model = tenants(testing::healthy(), size);

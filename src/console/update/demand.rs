@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::console::change::handover;
+use crate::console::commands::text_height;
 use crate::console::list::{ListId, Scope};
 use crate::console::model::{Layout, Model, Overlay, Screen};
 use crate::console::msg::{Demand, Effect, Hit};
@@ -43,11 +44,16 @@ fn note_top(model: &mut Model, key: &(ListId, Scope)) {
 /// A text is scrolled as far as the frame shows it, so that the next key moves from there.
 fn note_scroll(model: &mut Model) {
     let shown = model.hits.iter().find_map(|(_, hit)| match hit {
-        Hit::Text { top, .. } => Some(*top),
+        Hit::Text { top, end } => Some((*top, *end)),
         _ => None,
     });
-    let Some(top) = shown else { return };
+    let Some((top, end)) = shown else { return };
+    let height = text_height(model).unwrap_or(0);
     let shown = match &mut model.overlay {
+        Overlay::Approve(open) => {
+            open.shown((top, end), height);
+            None
+        }
         Overlay::Help { scroll, .. } => Some(scroll),
         _ => model.stack.last_mut().and_then(Screen::scroll_mut),
     };

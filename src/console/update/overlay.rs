@@ -192,9 +192,10 @@ pub fn entries(model: &Model) -> usize {
     }
 }
 
-/// The last position: of a menu its last entry, of help the line with which the last frame showed its end.
+/// The last position: of a menu its last entry, of a text the line with which the last frame showed its end.
 fn last(model: &Model) -> usize {
-    let drawn = if matches!(model.overlay, Overlay::Help { .. }) { commands::text_end(model) } else { None };
+    let text = matches!(model.overlay, Overlay::Help { .. } | Overlay::Approve(_));
+    let drawn = if text { commands::text_end(model) } else { None };
     drawn.unwrap_or_else(|| entries(model).saturating_sub(1))
 }
 
@@ -228,7 +229,10 @@ pub fn clamp(model: &mut Model) {
 pub fn go(model: &mut Model, step: Step) {
     let len = last(model) + 1;
     let page = usize::from(model.size.1 / 2).max(1);
+    let text = commands::text_height(model);
     match &mut model.overlay {
+        // No line is passed over.
+        Overlay::Approve(open) => open.scroll = step.from(open.scroll, len, text.unwrap_or(page)),
         Overlay::Help { scroll: at, .. }
         | Overlay::Actions { at, .. }
         | Overlay::Sort { at }
@@ -238,12 +242,7 @@ pub fn go(model: &mut Model, step: Step) {
                 remember(model, by);
             }
         }
-        Overlay::None
-        | Overlay::Filter { .. }
-        | Overlay::Search { .. }
-        | Overlay::Save { .. }
-        | Overlay::Paste(_)
-        | Overlay::Approve(_) => {}
+        Overlay::None | Overlay::Filter { .. } | Overlay::Search { .. } | Overlay::Save { .. } | Overlay::Paste(_) => {}
     }
 }
 

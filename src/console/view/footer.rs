@@ -1,21 +1,26 @@
 //! The last two rows: one sentence, and the keys that help here.
 
+use ratatui::layout::Rect;
+
 use super::ctx::Ctx;
 use super::header::worst;
 use crate::console::commands;
 use crate::console::isolation;
 use crate::console::model::{Model, Screen};
 use crate::console::theme::Role;
-use crate::console::widgets::canvas::{Bit, Canvas};
+use crate::console::widgets::canvas::{Bit, Canvas, wrap};
 use crate::console::widgets::format;
 use crate::diagnose::finding::Severity;
 use crate::inventory::{Class, SourceId, SourceStatus};
+
+/// Rows that a message takes at most.
+const MOST: u16 = 3;
 
 /// Draws the message line: what was just done, else the worst finding of what is on screen, else that there is none.
 pub fn message(canvas: &mut Canvas<'_>, model: &Model, y: u16) {
     let width = canvas.area().width;
     let ctx = super::ctx(model);
-    let changing = crate::console::screens::change::sentence(model);
+    let changing = crate::console::screens::change::message(model);
     let (class, text, key) = match (&model.notice, &ctx) {
         (Some(notice), _) => (notice.class, notice.text.clone(), String::new()),
         _ if changing.is_some() => {
@@ -26,10 +31,20 @@ pub fn message(canvas: &mut Canvas<'_>, model: &Model, y: u16) {
         (None, None) => (Class::Progress, "Reading the site for the first time.".into(), String::new()),
     };
     let key_width = if key.is_empty() { 0 } else { canvas.width(&key) + 2 };
-    let glyph = canvas.glyph(class);
     let role = if class == Class::Fault { Role::Fault } else { Role::Text };
-    let bits = [glyph, Bit::text(" "), Bit::new(text, role)];
-    canvas.bits((1, y), width.saturating_sub(2 + key_width), &bits);
+    let room = width.saturating_sub(4 + key_width);
+    // What was just said is read whole: until the next key it may take rows of the screen above its own.
+    let parts = match &model.notice {
+        Some(_) if canvas.width(&text) > room => wrap(&canvas.plain(&text), room),
+        _ => vec![text],
+    };
+    let rows = u16::try_from(parts.len()).unwrap_or(u16::MAX).min(MOST);
+    let first = y + 1 - rows.min(y);
+    canvas.clear(Rect::new(0, first, width, rows), Role::Text);
+    for (n, (y, part)) in (first..=y).zip(parts).enumerate() {
+        let sign = if n == 0 { canvas.glyph(class) } else { Bit::text(" ") };
+        canvas.bits((1, y), room + 2, &[sign, Bit::text(" "), Bit::new(part, role)]);
+    }
     if key_width > 0 {
         canvas.bits_right(width.saturating_sub(1), y, key_width, &[Bit::muted(key)]);
     }

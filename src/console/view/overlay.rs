@@ -15,6 +15,8 @@ use crate::console::widgets::canvas::{Bit, Canvas, wrap};
 use crate::console::widgets::frame::{Titles, boxed, rule};
 use crate::console::widgets::table::{Turn, window};
 use crate::inventory::Class;
+use crate::provision::plans::table::maker;
+use crate::text::sentence;
 
 /// Draws the open overlay.
 pub fn draw(canvas: &mut Canvas<'_>, model: &Model) {
@@ -128,7 +130,8 @@ fn help_lines(canvas: &Canvas<'_>, row: &HelpRow, width: u16) -> Vec<Vec<Bit>> {
     }
     let used = KEYS.max(canvas.width(&keys) + 1) + canvas.width(&row.title);
     let start = used.max(KEYS + TITLE - 1) + 1;
-    let doc = row.disabled.as_ref().map_or_else(|| row.doc.clone(), |why| format!("{} Not now: {why}.", row.doc));
+    let doc =
+        row.disabled.as_ref().map_or_else(|| row.doc.clone(), |why| format!("{} Not now: {}", row.doc, sentence(why)));
     let mut lines = Vec::new();
     for (i, part) in wrap(&doc, width.saturating_sub(start + 3)).into_iter().enumerate() {
         let lead = if i == 0 { fill(used, start) } else { fill(0, start) };
@@ -217,7 +220,7 @@ fn command(canvas: &mut Canvas<'_>, model: &Model, line: &tui_input::Input, at: 
     canvas.cover();
     let all = complete::candidates(model);
     let chosen = at.and_then(|i| all.get(i)).or_else(|| all.first());
-    candidates(canvas, model, &all, (at, chosen), message);
+    candidates(canvas, model, &all, (at, chosen, line.value()), message);
     for y in [message, hints] {
         canvas.clear(Rect::new(0, y, screen.width, 1), Role::Text);
     }
@@ -249,11 +252,13 @@ fn candidates(
     canvas: &mut Canvas<'_>,
     model: &Model,
     all: &[Candidate],
-    (at, chosen): (Option<usize>, Option<&Candidate>),
+    (at, chosen, typed): (Option<usize>, Option<&Candidate>, &str),
     bottom: u16,
 ) {
     let screen = canvas.area();
-    let doc = chosen.and_then(|c| commands::parse(&c.line).ok()).map(|(command, _)| command);
+    // The candidate's command, else that of the line: words that nothing completes are typed all the same.
+    let line = chosen.map_or(typed, |c| c.line.as_str());
+    let doc = commands::parse(line).ok().map(|(command, _)| command);
     let doc_rows = if doc.is_some() { 3 } else { 0 };
     let most = (screen.height.saturating_sub(8 + doc_rows)).min(10);
     let rows = u16::try_from(all.len()).unwrap_or(u16::MAX).min(most).max(1);
@@ -262,7 +267,15 @@ fn candidates(
     let titles = Titles { right: vec![Bit::muted(all.len().to_string())], ..Titles::new("candidates") };
     rule(canvas, Rect::new(0, top, screen.width, 1), &titles);
     if all.is_empty() {
-        canvas.bits((3, top + 1), screen.width - 4, &[Bit::muted("Nothing starts like this.")]);
+        canvas.bits(
+            (3, top + 1),
+            screen.width - 4,
+            &[Bit::muted(if doc.is_some() {
+                "Nothing is offered here: type it."
+            } else {
+                "Nothing starts like this."
+            })],
+        );
     }
     let first = window(0, at.unwrap_or(0), all.len(), usize::from(rows), Turn::Line);
     let labels = all.iter().map(|c| canvas.width(&c.label)).max().unwrap_or(0).clamp(12, screen.width / 2);
@@ -285,13 +298,20 @@ fn candidates(
     let danger = format!("{} · danger {}", command.danger.word(), command.danger.level());
     let titles = Titles { right: vec![Bit::muted(danger)], ..Titles::new(command.usage()) };
     rule(canvas, Rect::new(0, top + 1 + rows, screen.width, 1), &titles);
-    let mut text = command.doc.to_owned();
+    let mut text = planned(line).unwrap_or_else(|| command.doc.to_owned());
     if let Availability::Disabled(why) = command.availability(model) {
-        text = format!("{text} Not now: {why}.");
+        text = format!("{text} Not now: {}", sentence(&why));
     }
     for (y, line) in (top + 2 + rows..bottom).zip(wrap(&text, screen.width - 6)) {
         canvas.bits((3, y), screen.width - 4, &[Bit::text(line)]);
     }
+}
+
+/// The words of the plan that a line asks for.
+fn planned(line: &str) -> Option<String> {
+    let mut words = line.split_whitespace();
+    let maker = words.next().filter(|word| *word == "plan").and(words.next()).and_then(maker)?;
+    Some(format!("Words: {}", if maker.form.is_empty() { "none." } else { maker.form }))
 }
 
 /// What stands before a column in a chooser.

@@ -72,44 +72,137 @@ pub type Making = BoxFuture<'static, Result<Draft, Trouble>>;
 pub struct Maker {
     /// Name of the command.
     pub name: &'static str,
+    /// Its words: plain ones in order, `key=WHAT` anywhere; `[…]` may be left out, what ends with `…` may come again.
+    pub form: &'static str,
     /// Makes the plan from the words behind the name; `key=value` where a word says what it is.
     pub make: fn(Desk, Vec<String>) -> Making,
 }
 
+impl Maker {
+    /// Name and form, e.g. `tsig-end TENANT`.
+    #[must_use]
+    pub fn usage(&self) -> String {
+        format!("{} {}", self.name, self.form).trim_end().to_owned()
+    }
+
+    /// Looks whether the words are those of its form. What they say is judged when the plan is made.
+    ///
+    /// # Errors
+    /// Which word is too much, or missing, and the form.
+    pub fn accepts(&self, words: &[String]) -> Result<(), String> {
+        let parts: Vec<Part> = self.form.split_whitespace().map(Part::of).collect();
+        let mut left = parts.clone();
+        for word in words {
+            let key = word.split_once('=').map(|(key, _)| key);
+            let Some(at) = left.iter().position(|part| part.key == key) else {
+                return Err(format!("\"{word}\" is too much: {}", self.usage()));
+            };
+            if !left.get(at).is_some_and(|part| part.again) {
+                left.remove(at);
+            }
+        }
+        let given = |part: &Part| words.iter().any(|word| word.split_once('=').map(|(key, _)| key) == part.key);
+        let missing = left.iter().find(|part| part.needed && !(part.again && given(part)));
+        missing.map_or(Ok(()), |part| Err(format!("{} is missing: {}", part.text, self.usage())))
+    }
+}
+
+/// A part of a form.
+#[derive(Clone, Copy)]
+struct Part {
+    text: &'static str,
+    /// `None` = a plain word.
+    key: Option<&'static str>,
+    needed: bool,
+    again: bool,
+}
+
+impl Part {
+    fn of(text: &'static str) -> Self {
+        let needed = !text.starts_with('[');
+        let text = if needed { text } else { text.trim_start_matches('[').trim_end_matches(']') };
+        Self { text, key: text.split_once('=').map(|(key, _)| key), needed, again: text.ends_with('…') }
+    }
+}
+
 /// All of them.
 pub static MAKERS: &[Maker] = &[
-    Maker { name: "onboard", make: |desk, words| Box::pin(async move { onboarding(&desk, &words, false).await }) },
-    Maker { name: "reconcile", make: |desk, words| Box::pin(async move { onboarding(&desk, &words, true).await }) },
-    Maker { name: "tenant-delete", make: |desk, words| Box::pin(async move { deletion(&desk, &words).await }) },
-    Maker { name: "workload-create", make: |desk, words| Box::pin(async move { asked::create(&desk, &words).await }) },
+    Maker {
+        name: "onboard",
+        form: "TENANT [index=N] [workload=NAME] [cores=N] [memory=MIB] [disk=GIB] [user=NAME] [template=NAME] [keys=KEYS]",
+        make: |desk, words| Box::pin(async move { onboarding(&desk, &words, false).await }),
+    },
+    Maker {
+        name: "reconcile",
+        form: "TENANT [index=N] [workload=NAME] [cores=N] [memory=MIB] [disk=GIB] [user=NAME] [template=NAME] [keys=KEYS]",
+        make: |desk, words| Box::pin(async move { onboarding(&desk, &words, true).await }),
+    },
+    Maker {
+        name: "tenant-delete",
+        form: "TENANT",
+        make: |desk, words| Box::pin(async move { deletion(&desk, &words).await }),
+    },
+    Maker {
+        name: "workload-create",
+        form: "TENANT/NAME [cores=N] [memory=MIB] [disk=GIB] [user=NAME] [template=NAME] [keys=KEYS]",
+        make: |desk, words| Box::pin(async move { asked::create(&desk, &words).await }),
+    },
     Maker {
         name: "workload-replace",
+        form: "TENANT/NAME [cores=N] [memory=MIB] [disk=GIB] [user=NAME] [template=NAME] [keys=KEYS]",
         make: |desk, words| Box::pin(async move { asked::replace(&desk, &words).await }),
     },
-    Maker { name: "workload-resize", make: |desk, words| Box::pin(async move { asked::resize(&desk, &words).await }) },
-    Maker { name: "workload-power", make: |desk, words| Box::pin(async move { asked::power(&desk, &words).await }) },
-    Maker { name: "workload-delete", make: |desk, words| Box::pin(async move { asked::remove(&desk, &words).await }) },
-    Maker { name: "record-set", make: |desk, words| Box::pin(async move { asked::record_set(&desk, &words).await }) },
+    Maker {
+        name: "workload-resize",
+        form: "TENANT/NAME [cores=N] [memory=MIB] [disk=GIB] [restart=SECONDS]",
+        make: |desk, words| Box::pin(async move { asked::resize(&desk, &words).await }),
+    },
+    Maker {
+        name: "workload-power",
+        form: "TENANT/NAME to=start|shutdown|stop|reboot [timeout=SECONDS]",
+        make: |desk, words| Box::pin(async move { asked::power(&desk, &words).await }),
+    },
+    Maker {
+        name: "workload-delete",
+        form: "TENANT/NAME",
+        make: |desk, words| Box::pin(async move { asked::remove(&desk, &words).await }),
+    },
+    Maker {
+        name: "record-set",
+        form: "TENANT NAME value=VALUE… [type=TYPE] [ttl=SECONDS] [via=api|update] [key-file=FILE]",
+        make: |desk, words| Box::pin(async move { asked::record_set(&desk, &words).await }),
+    },
     Maker {
         name: "record-delete",
+        form: "TENANT NAME [type=TYPE] [pointer=ADDRESS] [via=api|update] [key-file=FILE]",
         make: |desk, words| Box::pin(async move { asked::record_delete(&desk, &words).await }),
     },
     Maker {
         name: "tsig-begin",
+        form: "TENANT",
         make: |desk, words| Box::pin(async move { asked::rotation(&desk, &words, true).await }),
     },
     Maker {
         name: "tsig-end",
+        form: "TENANT",
         make: |desk, words| Box::pin(async move { asked::rotation(&desk, &words, false).await }),
     },
-    Maker { name: "forward-set", make: |desk, words| Box::pin(async move { asked::forward_set(&desk, &words) }) },
-    Maker { name: "forward-delete", make: |desk, words| Box::pin(async move { asked::forward_delete(&desk, &words) }) },
-    Maker { name: "sdn-apply", make: |desk, _| Box::pin(async move { asked::sdn_apply(&desk).await }) },
-    Maker { name: "sdn-rollback", make: |desk, _| Box::pin(async move { Ok(asked::sdn_rollback(&desk)) }) },
-    Maker { name: "sdn-unlock", make: |desk, _| Box::pin(async move { asked::sdn_unlock(&desk) }) },
-    Maker { name: "undo", make: |desk, words| Box::pin(async move { undo(&desk, &words).await }) },
-    Maker { name: "resume", make: |desk, words| Box::pin(async move { resume(&desk, &words).await }) },
-    Maker { name: "later", make: |desk, words| Box::pin(async move { later(&desk, &words) }) },
+    Maker {
+        name: "forward-set",
+        form: "DOMAIN server=ADDRESS[:PORT] [description=TEXT]",
+        make: |desk, words| Box::pin(async move { asked::forward_set(&desk, &words) }),
+    },
+    Maker {
+        name: "forward-delete",
+        form: "DOMAIN",
+        make: |desk, words| Box::pin(async move { asked::forward_delete(&desk, &words) }),
+    },
+    Maker { name: "sdn-apply", form: "", make: |desk, _| Box::pin(async move { asked::sdn_apply(&desk).await }) },
+    Maker { name: "sdn-rollback", form: "", make: |desk, _| Box::pin(async move { Ok(asked::sdn_rollback(&desk)) }) },
+    Maker { name: "sdn-unlock", form: "", make: |desk, _| Box::pin(async move { asked::sdn_unlock(&desk) }) },
+    Maker { name: "undo", form: "CHANGE", make: |desk, words| Box::pin(async move { undo(&desk, &words).await }) },
+    Maker { name: "resume", form: "CHANGE", make: |desk, words| Box::pin(async move { resume(&desk, &words).await }) },
+    Maker { name: "later", form: "CHANGE", make: |desk, words| Box::pin(async move { later(&desk, &words) }) },
 ];
 
 /// The maker of that name.

@@ -154,6 +154,9 @@ impl Ensure for SdnApply {
     }
 
     fn name(&self) -> String {
+        if self.nodes.is_empty() {
+            return "SDN apply; which nodes reload is not known".to_owned();
+        }
         format!("SDN apply, reload on {}", self.nodes.join(", "))
     }
 
@@ -239,5 +242,17 @@ impl Ensure for SdnApply {
 
     fn is_under_way(&self, context: &Context) -> bool {
         context.notes.get(APPLY).is_some() || context.notes.get(APPLYING).is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn its_name_says_which_nodes_reload_or_that_none_is_known() {
+        let name = |nodes: &[&str]| SdnApply { nodes: nodes.iter().map(|node| (*node).to_owned()).collect() }.name();
+        assert_eq!(name(&["hv02", "hv03"]), "SDN apply, reload on hv02, hv03");
+        assert_eq!(name(&[]), "SDN apply; which nodes reload is not known");
     }
 }

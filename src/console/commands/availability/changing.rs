@@ -38,7 +38,7 @@ pub(in super::super) fn hand_over(model: &Model) -> Availability {
     if model.picture().is_none() {
         return no("nothing was read yet");
     }
-    if handover::tenant(model).is_some() { Ready } else { no("there is no tenant here: name it") }
+    of(handover::ready(model))
 }
 
 /// The page offers ways on.

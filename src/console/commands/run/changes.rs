@@ -28,8 +28,11 @@ pub(in super::super) fn plan(model: &mut Model, call: &Call<'_>) -> Vec<Effect> 
     let Some((name, words)) = call.args.split_first() else { return Vec::new() };
     match maker(name) {
         Some(found) => {
-            let words = words.iter().map(|word| clean_line(word)).collect();
-            proposal::ask(model, Wish { name: found.name, words })
+            let words: Vec<String> = words.iter().map(|word| clean_line(word)).collect();
+            match found.accepts(&words) {
+                Ok(()) => proposal::ask(model, Wish { name: found.name, words }),
+                Err(why) => warn(model, why),
+            }
         }
         None => {
             let names = || MAKERS.iter().map(|maker| maker.name);
@@ -81,9 +84,7 @@ pub(in super::super) fn hand_over(model: &mut Model, call: &Call<'_>) -> Vec<Eff
     let named = match (call.args.first(), model.picture()) {
         (Some(name), Some(inv)) => super::places::find_tenant(inv, name),
         (Some(_), None) => Err("nothing was read yet".to_owned()),
-        (None, _) => {
-            handover::tenant(model).ok_or_else(|| "which tenant? put the cursor on one, or name it".to_owned())
-        }
+        (None, _) => handover::ready(model),
     };
     match named {
         Ok(tenant) => handover::open(model, tenant),

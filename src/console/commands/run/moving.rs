@@ -115,6 +115,12 @@ pub fn text_end(model: &Model) -> Option<usize> {
     })
 }
 
+/// Lines of it that the last frame showed.
+#[must_use]
+pub fn text_height(model: &Model) -> Option<usize> {
+    model.hits.iter().find_map(|(area, hit)| matches!(hit, Hit::Text { .. }).then_some(usize::from(area.height)))
+}
+
 fn scroll_text(model: &mut Model, step: Step) {
     if let (Screen::Diagnose { .. }, Step::By(by)) = (model.screen(), step)
         && findings::step(model, by)

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::lists::set_filter;
 use super::moving::rail_moved;
+use crate::console::change::run as running;
 use crate::console::commands::{Call, availability};
 use crate::console::complete::clean_line;
 use crate::console::file::did_you_mean;
@@ -196,6 +197,9 @@ pub(in super::super) fn back(model: &mut Model, _: &Call<'_>) -> Vec<Effect> {
     }
     if matches!(model.screen(), Screen::Diagnose { .. } | Screen::Isolation { .. }) && findings::stop(model) {
         return vec![Effect::StopCheck];
+    }
+    if running::to_whole(model) {
+        return Vec::new();
     }
     if let Some(key) = model.focused() {
         let state = nav::state_mut(model, &key);

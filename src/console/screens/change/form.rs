@@ -26,7 +26,11 @@ pub fn draw(canvas: &mut Canvas<'_>, model: &Model, area: Rect) {
         ..Titles::new("Onboard a tenant · step 1 of 4: name")
     };
     rule(canvas, Rect { height: 1, ..area }, &titles);
-    let roomy = area.height >= 18;
+    let all = checks(model);
+    let (half, why) = (all.len().div_ceil(2), whys(canvas, area, &all));
+    let needed = ASKED.len() + half + why.len() + 2 + usize::from(!why.is_empty());
+    // Blank lines give way to what has to be read.
+    let roomy = usize::from(area.height) >= needed + 3;
     let mut y = area.y + 1 + u16::from(roomy);
     for (at, ((key, label), typed)) in ASKED.iter().zip(&form.fields).enumerate() {
         let focused = at == form.at;
@@ -47,7 +51,6 @@ pub fn draw(canvas: &mut Canvas<'_>, model: &Model, area: Rect) {
         y += 1;
     }
     y += u16::from(roomy);
-    let all = checks(model);
     let failed = all.iter().filter(|check| check.class == Class::Fault).count();
     let right = if failed == 0 {
         Vec::new()
@@ -55,7 +58,6 @@ pub fn draw(canvas: &mut Canvas<'_>, model: &Model, area: Rect) {
         vec![canvas.glyph(Class::Fault), Bit::text(format!(" {failed} of {}", all.len()))]
     };
     rule(canvas, Rect::new(area.x, y, area.width, 1), &Titles { right, ..Titles::new("preflight, as you type") });
-    let half = all.len().div_ceil(2);
     let width = (area.width.saturating_sub(4)) / 2;
     for (n, check) in all.iter().enumerate() {
         let (column, row) = (u16::from(n >= half), u16::try_from(n % half.max(1)).unwrap_or(0));
@@ -66,10 +68,15 @@ pub fn draw(canvas: &mut Canvas<'_>, model: &Model, area: Rect) {
         }
     }
     y += 1 + u16::try_from(half).unwrap_or(0) + u16::from(roomy);
-    why(canvas, area, y, &all);
+    if why.is_empty() || y >= area.bottom() {
+        return;
+    }
+    rule(canvas, Rect::new(area.x, y, area.width, 1), &Titles::new("why"));
+    lines(canvas, Rect { y: y + 1, height: area.bottom().saturating_sub(y + 1), ..area }, why);
 }
 
-fn why(canvas: &mut Canvas<'_>, area: Rect, y: u16, all: &[Check]) {
+/// Why checks failed or are not known, the worst first.
+fn whys(canvas: &Canvas<'_>, area: Rect, all: &[Check]) -> Vec<Vec<Bit>> {
     let mut rows = Vec::new();
     let order = [Class::Fault, Class::Warning, Class::Unknown];
     for check in order.into_iter().flat_map(|class| all.iter().filter(move |check| check.class == class)) {
@@ -80,11 +87,7 @@ fn why(canvas: &mut Canvas<'_>, area: Rect, y: u16, all: &[Check]) {
             rows.push(lead.into_iter().chain(row).collect());
         }
     }
-    if rows.is_empty() || y >= area.bottom() {
-        return;
-    }
-    rule(canvas, Rect::new(area.x, y, area.width, 1), &Titles::new("why"));
-    lines(canvas, Rect { y: y + 1, height: area.bottom().saturating_sub(y + 1), ..area }, rows);
+    rows
 }
 
 /// Whether it can go on.

@@ -4,6 +4,7 @@ pub mod approve;
 mod done;
 mod form;
 mod journal;
+mod names;
 mod plan;
 mod run;
 mod sheet;
@@ -18,6 +19,7 @@ use crate::console::widgets::canvas::{Bit, Canvas, wrap};
 use crate::console::widgets::format;
 use crate::inventory::Class;
 use crate::provision::object::Danger;
+use crate::text::sentence;
 
 /// Draws a page into `area`.
 pub fn draw(canvas: &mut Canvas<'_>, model: &Model, area: Rect, page: &Page) {
@@ -56,14 +58,14 @@ pub fn path(model: &Model, page: &Page) -> Vec<String> {
 
 /// What the message line says on a page, and of what is asked.
 #[must_use]
-pub fn sentence(model: &Model) -> Option<(Class, String)> {
+pub fn message(model: &Model) -> Option<(Class, String)> {
     if let Overlay::Approve(open) = &model.overlay {
         return approve::sentence(open);
     }
     let changes = &model.changes;
     match crate::console::change::page(model)? {
         Page::Form => form::sentence(model),
-        Page::Plan { .. } => changes.proposal.as_ref().map(|proposal| plan::sentence(model, proposal)),
+        Page::Plan { .. } => changes.proposal.as_ref().map(|proposal| plan::message(model, proposal)),
         Page::Run { .. } => changes.run.as_ref().map(|run| running::sentence(run, model.now)),
         Page::Unfinished { id } => shelf::entry(model, *id).map(|entry| {
             let held = if shelf::holds(entry) { " · other people's SDN edits wait for the lock" } else { "" };
@@ -96,8 +98,8 @@ fn waiting(canvas: &mut Canvas<'_>, area: Rect, text: &str) {
 fn awaited(model: &Model, proposal: &Proposal) -> String {
     match &proposal.came {
         Came::Failed(trouble) => {
-            let help = trouble.help().map_or_else(String::new, |help| format!(" {help}."));
-            format!("There is no plan: {}.{help}", trouble.text)
+            let help = trouble.help().map_or_else(String::new, |help| format!(" {}", sentence(help)));
+            format!("There is no plan: {}{help}", sentence(&trouble.text))
         }
         _ => format!("Looking at what is there, {}s. Keys work meanwhile.", proposal.waited(model.now)),
     }

@@ -2,7 +2,7 @@
 
 use ratatui::layout::Rect;
 
-use super::{awaited, danger, folded, lines, steps, waiting, window};
+use super::{awaited, danger, folded, lines, names, steps, waiting, window};
 use crate::console::change::words;
 use crate::console::change::{Came, Offer, Proposal, proposal};
 use crate::console::list::Cell;
@@ -14,7 +14,7 @@ use crate::console::widgets::frame::{Titles, rule};
 use crate::inventory::Class;
 use crate::provision::object::Danger;
 use crate::provision::plan::Preview;
-use crate::text::{Cut, cut, pad};
+use crate::text::{pad, sentence};
 
 /// Rows that the detail keeps, its rule included.
 const DETAIL: u16 = 7;
@@ -63,6 +63,17 @@ fn above(canvas: &Canvas<'_>, area: Rect, proposal: &Proposal, offer: &Offer) ->
         ));
         out.extend(what.iter().flat_map(|what| folded(canvas, area, what, Role::Text)));
     }
+    let said = match &proposal.came {
+        Came::Refused(why) => Some(("Nothing was done", why.clone())),
+        Came::Failed(trouble) => {
+            let help = trouble.help().map_or_else(String::new, |help| format!(" {}", sentence(help)));
+            Some(("It could not be looked at again", format!("{}{help}", sentence(&trouble.text))))
+        }
+        _ => None,
+    };
+    if let Some((lead, why)) = said {
+        out.extend(folded(canvas, area, &sentence(&format!("{lead}: {why}")), Role::Warn));
+    }
     for (what, why) in &offer.left {
         out.extend(folded(canvas, area, &format!("stays: {what}, {why}"), Role::Warn));
     }
@@ -91,7 +102,7 @@ fn columns(canvas: &Canvas<'_>, preview: &Preview, width: u16) -> (usize, usize,
 
 fn table(canvas: &mut Canvas<'_>, preview: &Preview, at: usize, body: Rect) {
     let (name, now, will) = columns(canvas, preview, body.width);
-    let charset = canvas.charset();
+    let (charset, names) = (canvas.charset(), names::of(canvas, &preview.plan, name));
     let head = if now > 0 {
         format!("  #  {:<6} {:<name$} {:<now$} WILL BE", "WHERE", "STEP", "NOW")
     } else {
@@ -104,12 +115,12 @@ fn table(canvas: &mut Canvas<'_>, preview: &Preview, at: usize, body: Rect) {
         let object = step.object.ensure();
         let sign = if number == at { canvas.look().glyphs.cursor } else { " " };
         let role = if preview.does(number) { Role::Text } else { Role::Muted };
-        let text = cut(&canvas.plain(&object.name()), name, Cut::End, charset).into_owned();
+        let text = names.get(number).map_or("", String::as_str);
         let mut bits = vec![
             Bit::new(sign, Role::Accent),
             Bit::text(format!("{:>2}  ", number + 1)),
             Bit::muted(pad(&canvas.plain(object.place().word()), 7, charset).into_owned()),
-            Bit::new(pad(&text, name + 1, charset).into_owned(), role),
+            Bit::new(pad(text, name + 1, charset).into_owned(), role),
         ];
         if now > 0 {
             let cell = words::now(preview, number);
@@ -135,14 +146,17 @@ fn detail(canvas: &mut Canvas<'_>, preview: &Preview, at: usize, area: Rect) {
     let Some(step) = preview.plan.steps.get(at) else { return };
     let object = step.object.ensure();
     let right = vec![Bit::muted(words::undo(preview, at))];
-    let titles = Titles { right, ..Titles::new(format!("step {} · {}", at + 1, object.name())) };
-    rule(canvas, Rect { height: 1, ..area }, &titles);
-    let mut all = Vec::new();
+    let (title, mut all) = names::whole(canvas, area, (at, &object.name()), &right);
+    rule(canvas, Rect { height: 1, ..area }, &Titles { right, ..Titles::new(title) });
     match preview.looks.get(at) {
         Some(Err(why)) => {
-            let lead = if step.follows { "Told once the steps before it ran" } else { "Could not be told" };
-            all.extend(folded(canvas, area, &format!("{lead}: {}.", why.text), Role::Text));
-            all.extend(why.help().into_iter().flat_map(|help| folded(canvas, area, help, Role::Muted)));
+            let lead = match (step.follows, why.kind.is_known()) {
+                (true, _) => "Told once the steps before it ran",
+                (false, true) => "In the way",
+                (false, false) => "Could not be told",
+            };
+            all.extend(folded(canvas, area, &format!("{lead}: {}", sentence(&why.text)), Role::Text));
+            all.extend(why.help().into_iter().flat_map(|help| folded(canvas, area, &sentence(help), Role::Muted)));
         }
         Some(Ok(look)) => {
             let riders = object.riders(&look.seen, &preview.plan.steps);
@@ -150,7 +164,7 @@ fn detail(canvas: &mut Canvas<'_>, preview: &Preview, at: usize, area: Rect) {
                 all.push(vec![danger(level), Bit::muted(reach(level))]);
             }
             if !riders.is_empty() {
-                let text = format!("Goes along, and is not of this plan: {}.", riders.join(", "));
+                let text = format!("Goes along, and is not of this plan: {}", sentence(&riders.join(", ")));
                 all.extend(folded(canvas, area, &text, Role::Warn));
             }
             if step.follows && preview.does(at) {
@@ -176,7 +190,7 @@ const fn reach(level: Danger) -> &'static str {
 }
 
 /// How the plan stands, in one sentence.
-pub fn sentence(model: &Model, proposal: &Proposal) -> (Class, String) {
+pub fn message(model: &Model, proposal: &Proposal) -> (Class, String) {
     let Some(offer) = &proposal.offer else {
         return match &proposal.came {
             Came::Failed(trouble) => (Class::Fault, trouble.text.clone()),
@@ -187,6 +201,7 @@ pub fn sentence(model: &Model, proposal: &Proposal) -> (Class, String) {
     let at = format::minute(preview.at);
     match (&proposal.came, proposal::ready(model)) {
         (Came::Failed(trouble), _) => (Class::Fault, trouble.text.clone()),
+        (Came::Refused(_), _) => (Class::Warning, "it was not begun: read why, then r looks again".to_owned()),
         (Came::Asking, _) => (Class::Progress, "looking again".to_owned()),
         (Came::Beginning, _) => (Class::Progress, "looking once more before the first step".to_owned()),
         (Came::Moved(_), Ok(_)) => {

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use ratatui::layout::Rect;
 
-use super::{done, folded, lines, second, ways, window};
+use super::{done, folded, lines, names, second, ways, window};
 use crate::console::change::Run;
 use crate::console::change::run::{self as running, State, StepRun, ago};
 use crate::console::change::words;
@@ -14,7 +14,7 @@ use crate::console::widgets::canvas::{Bit, Canvas};
 use crate::console::widgets::frame::{Titles, rule};
 use crate::inventory::Class;
 use crate::provision::trouble::TroubleKind;
-use crate::text::{Cut, cut, pad};
+use crate::text::{pad, sentence};
 
 /// Rows that what a step tells keeps, its rule included: while it runs, and afterwards.
 const DETAIL: (u16, u16) = (6, 3);
@@ -59,7 +59,8 @@ pub fn draw(canvas: &mut Canvas<'_>, model: &Model, area: Rect, at: Option<usize
     let foot = Rect { y: area.bottom().saturating_sub(foot), height: foot, ..area };
     let below = Rect { y: body.bottom(), height: foot.y.saturating_sub(body.bottom()), ..area };
     let free = detail(canvas, model, run, at, below);
-    if run.succeeded() {
+    // Of a tenant that is gone nothing is checked.
+    if run.succeeded() && !on.is_empty() {
         checked(canvas, model, run, free);
     }
     if !on.is_empty() {
@@ -85,19 +86,20 @@ fn result(canvas: &Canvas<'_>, area: Rect, run: &Run) -> Vec<Vec<Bit>> {
         None => {
             let (class, text) = running::sentence(run, end.at);
             let name = &run.offer.preview.plan.subject.name;
-            out.extend(said(class, format!("{name}: {text}.")));
+            out.extend(said(class, sentence(&format!("{name}: {text}")).into_owned()));
         }
         Some(trouble) => {
             let at = run.steps.iter().position(|step| matches!(step.state, State::Failed(_)));
             let place = at.and_then(|at| Some((at, run.offer.preview.plan.steps.get(at)?)));
             let place = place.map_or_else(String::new, |(at, step)| {
-                format!("step {}, {} on {}: ", at + 1, step.object.ensure().name(), step.object.ensure().place().word())
+                let (name, place) = (step.object.ensure().name(), step.object.ensure().place().word());
+                // What names the object itself is not told twice.
+                let name = if trouble.text.contains(&name) { String::new() } else { format!(", {name}") };
+                format!("step {}{name} on {place}: ", at + 1)
             });
             let class = if trouble.kind == TroubleKind::Stopped { Class::Warning } else { Class::Fault };
-            out.extend(said(class, format!("{place}{}.", trouble.text)));
-            out.extend(
-                trouble.help().into_iter().flat_map(|help| folded(canvas, area, &format!("{help}."), Role::Muted)),
-            );
+            out.extend(said(class, sentence(&format!("{place}{}", trouble.text)).into_owned()));
+            out.extend(trouble.help().into_iter().flat_map(|help| folded(canvas, area, &sentence(help), Role::Muted)));
         }
     }
     for (what, why) in &run.given {
@@ -143,7 +145,7 @@ fn state(canvas: &Canvas<'_>, run: &Run, step: &StepRun, now: Timestamp) -> Vec<
 
 fn table(canvas: &mut Canvas<'_>, model: &Model, run: &Run, at: usize, body: Rect) {
     let name = usize::from(body.width.saturating_sub(15) / 2).max(20);
-    let charset = canvas.charset();
+    let (charset, names) = (canvas.charset(), names::of(canvas, &run.offer.preview.plan, name));
     let head = format!("  #  {:<6} {:<name$} STATE", "WHERE", "STEP");
     canvas.bits((body.x + 1, body.y - 1), body.width.saturating_sub(2), &[Bit::muted(head)]);
     let top = window(at, run.steps.len(), body.height);
@@ -151,12 +153,12 @@ fn table(canvas: &mut Canvas<'_>, model: &Model, run: &Run, at: usize, body: Rec
     for (y, (number, (step, came))) in (body.y..body.bottom()).zip(steps) {
         let object = step.object.ensure();
         let sign = if number == at { canvas.look().glyphs.cursor } else { " " };
-        let text = cut(&canvas.plain(&object.name()), name, Cut::End, charset).into_owned();
+        let text = names.get(number).map_or("", String::as_str);
         let mut bits = vec![
             Bit::new(sign, Role::Accent),
             Bit::text(format!("{:>2}  ", number + 1)),
             Bit::muted(pad(&canvas.plain(object.place().word()), 7, charset).into_owned()),
-            Bit::text(pad(&text, name + 1, charset).into_owned()),
+            Bit::text(pad(text, name + 1, charset).into_owned()),
         ];
         bits.extend(state(canvas, run, came, model.now));
         canvas.bits((body.x + 1, y), body.width.saturating_sub(2), &bits);
@@ -177,19 +179,18 @@ fn detail(canvas: &mut Canvas<'_>, model: &Model, run: &Run, at: usize, area: Re
         None => vec![Bit::muted(format!("last news {} ago", ago(run.last, model.now)))],
         Some(_) => Vec::new(),
     };
-    rule(canvas, Rect { height: 1, ..area }, &Titles { right, ..Titles::new(format!("step {}", at + 1)) });
-    let room = usize::from(area.height.saturating_sub(1));
+    let name = run.offer.preview.plan.steps.get(at).map(|step| step.object.ensure().name()).unwrap_or_default();
+    let (title, mut all) = names::whole(canvas, area, (at, &name), &right);
+    rule(canvas, Rect { height: 1, ..area }, &Titles { right, ..Titles::new(title) });
+    let room = usize::from(area.height.saturating_sub(1)).saturating_sub(all.len());
     let running = run.ended.is_none();
     let kept = if running { room.saturating_sub(3).max(1) } else { room };
-    let mut all: Vec<Vec<Bit>> = step
-        .lines
-        .iter()
-        .skip(step.lines.len().saturating_sub(kept))
-        .map(|(when, line)| vec![Bit::muted(format!("{}  ", second(*when))), Bit::text(line.clone())])
-        .collect();
+    let told = step.lines.iter().skip(step.lines.len().saturating_sub(kept));
+    all.extend(told.map(|(when, line)| vec![Bit::muted(format!("{}  ", second(*when))), Bit::text(line.clone())]));
     if running {
-        if all.is_empty() {
-            all.push(vec![Bit::muted("It has told nothing yet.")]);
+        if step.lines.is_empty() {
+            let over = matches!(step.state, State::Verified | State::Satisfied | State::Failed(_));
+            all.push(vec![Bit::muted(if over { "It told nothing." } else { "It has told nothing yet." })]);
         }
         all.push(Vec::new());
         let text = "Losing this session loses nothing: the step is in the journal, and the next start offers to go on.";

@@ -12,6 +12,7 @@ use crate::console::widgets::format;
 use crate::console::widgets::frame::Titles;
 use crate::provision::fields::{Change, Seen};
 use crate::provision::journal::{Entry, Record};
+use crate::text::sentence;
 
 /// Draws a text from line `scroll` on.
 pub fn draw(canvas: &mut Canvas<'_>, model: &Model, area: Rect, of: &Sheet, scroll: usize) {
@@ -79,8 +80,8 @@ fn step(canvas: &Canvas<'_>, model: &Model, area: Rect, at: usize) -> Text {
             }
         }
         Some(Err(why)) => {
-            rows.extend(folded(canvas, area, &why.text, Role::Text));
-            rows.extend(why.help().into_iter().flat_map(|help| folded(canvas, area, help, Role::Muted)));
+            rows.extend(folded(canvas, area, &sentence(&why.text), Role::Text));
+            rows.extend(why.help().into_iter().flat_map(|help| folded(canvas, area, &sentence(help), Role::Muted)));
         }
         None => {}
     }

@@ -2,7 +2,7 @@
 
 use ratatui::layout::Rect;
 
-use super::{folded, lines, ways, window};
+use super::{folded, lines, names, ways, window};
 use crate::console::change::{Came, journal as shelf, run as running, words};
 use crate::console::list::Cell;
 use crate::console::model::Model;
@@ -14,7 +14,7 @@ use crate::inventory::Class;
 use crate::provision::conduct::Course;
 use crate::provision::journal::{ChangeId, Entry, StepState};
 use crate::provision::plan::Preview;
-use crate::text::{Cut, cut, pad};
+use crate::text::{pad, sentence};
 
 /// Draws the page.
 pub fn draw(canvas: &mut Canvas<'_>, model: &Model, area: Rect, id: ChangeId) {
@@ -35,7 +35,7 @@ pub fn draw(canvas: &mut Canvas<'_>, model: &Model, area: Rect, id: ChangeId) {
         (step + 1).min(total)
     );
     let mut above = folded(canvas, area, &head, Role::Title);
-    above.extend(folded(canvas, area, &format!("{why}."), Role::Text));
+    above.extend(folded(canvas, area, &sentence(&why), Role::Text));
     let roomy = area.height >= 18;
     if roomy {
         above.insert(0, Vec::new());
@@ -84,15 +84,14 @@ fn table(canvas: &mut Canvas<'_>, model: &Model, entry: &Entry, cut_at: usize, b
     let failed = proposal.is_some_and(|proposal| matches!(proposal.came, Came::Failed(_)));
     let rest = usize::from(body.width.saturating_sub(8));
     let (name, journal) = ((rest * 2 / 5).max(20), 20.min(rest / 4));
-    let charset = canvas.charset();
+    let (charset, names) = (canvas.charset(), names::of(canvas, &entry.plan, name));
     let head = format!("  #  {:<name$} {:<journal$} NOW", "STEP", "JOURNAL");
     canvas.bits((body.x + 1, body.y - 1), body.width.saturating_sub(2), &[Bit::muted(head)]);
     let states = entry.steps();
     let top = window(cut_at, states.len(), body.height);
-    let steps = entry.plan.steps.iter().zip(&states).enumerate().skip(top);
-    for (y, (number, (step, state))) in (body.y..body.bottom()).zip(steps) {
-        let text = cut(&canvas.plain(&step.object.ensure().name()), name, Cut::End, charset).into_owned();
-        let bits = [Bit::text(format!("{:>3}  ", number + 1)), Bit::text(pad(&text, name + 1, charset).into_owned())];
+    let steps = names.iter().zip(&states).enumerate().skip(top);
+    for (y, (number, (text, state))) in (body.y..body.bottom()).zip(steps) {
+        let bits = [Bit::text(format!("{:>3}  ", number + 1)), Bit::text(pad(text, name + 1, charset).into_owned())];
         let used = canvas.bits((body.x + 1, y), body.width.saturating_sub(2), &bits);
         let bits = canvas.cell_bits(&recorded(state, number <= cut_at));
         canvas.bits((body.x + 1 + used, y), u16::try_from(journal).unwrap_or(0), &bits);

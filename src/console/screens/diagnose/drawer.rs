@@ -29,7 +29,9 @@ pub(super) struct Drawer {
     short: Row,
     not_tested: Vec<Row>,
     next: Vec<Row>,
-    last: Row,
+    /// Rows of the first step.
+    first: usize,
+    last: Vec<Row>,
     width: u16,
 }
 
@@ -57,6 +59,7 @@ impl Drawer {
             short: items.first().map(|item| pen.short(item)).unwrap_or_default(),
             not_tested: folded(canvas, width, &[Bit::text("  ")], &not_tested, Role::Text),
             next: steps.iter().enumerate().flat_map(|(at, step)| pen.step(ctx, at + 1, step)).collect(),
+            first: finding.and_then(|f| f.next.first()).map_or(0, |step| pen.first(step).len()),
             last: pen.last(finding),
             width,
         }
@@ -92,14 +95,18 @@ impl Drawer {
                 out
             }
             _ => {
-                let rows = [Some(head), value, Some(self.short)].into_iter().flatten();
-                let mut out: Vec<Row> = rows.filter(|row| !row.is_empty()).collect();
+                let mut out: Vec<Row> = [Some(head), value].into_iter().flatten().collect();
+                let room = usize::from(height).saturating_sub(out.len());
+                // What to do is read whole; where a value is from has its own screen.
+                if room > self.first || self.first == 0 {
+                    out.extend(Some(self.short).filter(|row| !row.is_empty()));
+                }
                 // The steps in full where there is room for more than one row, else the first one and what was not tested.
                 match usize::from(height).saturating_sub(out.len()) {
-                    more @ 2.. if !self.next.is_empty() => {
+                    more if more > self.last.len() && !self.next.is_empty() => {
                         out.extend(self.next.into_iter().chain(self.not_tested).take(more));
                     }
-                    _ => out.extend(Some(self.last).filter(|row| !row.is_empty())),
+                    more => out.extend(self.last.into_iter().take(more)),
                 }
                 out
             }
@@ -152,20 +159,18 @@ impl Pen<'_, '_> {
         rows
     }
 
-    /// What was not tested, and the first next step, in one row.
-    fn last(&self, finding: Option<&Finding>) -> Row {
-        let Some(finding) = finding else { return Row::new() };
-        let mut row = Row::new();
-        if let Some(step) = finding.next.first() {
-            row.extend([
-                Bit::muted("  next "),
-                Bit::new("1 ", Role::Accent),
-                Bit::text(format!("{} · danger {}", step.text, step.danger)),
-            ]);
-        }
+    fn first(&self, step: &Next) -> Vec<Row> {
+        let lead = [Bit::muted("  next "), Bit::new("1 ", Role::Accent)];
+        folded(self.canvas, self.width, &lead, &format!("{} · danger {}", step.text, step.danger), Role::Text)
+    }
+
+    /// The first next step, and what was not tested.
+    fn last(&self, finding: Option<&Finding>) -> Vec<Row> {
+        let Some(finding) = finding else { return Vec::new() };
+        let mut rows = finding.next.first().map_or_else(Vec::new, |step| self.first(step));
         if let Some(what) = finding.not_tested.first() {
-            row.extend([Bit::muted("  not tested "), Bit::text(what.clone())]);
+            rows.extend(folded(self.canvas, self.width, &[Bit::muted("  not tested ")], what, Role::Text));
         }
-        row
+        rows
     }
 }

@@ -24,13 +24,27 @@ pub(super) fn orders(effects: &[Effect]) -> Vec<&Order> {
         .collect()
 }
 
-fn tell(model: &mut Model, told: Told) -> Vec<Effect> {
+pub(super) fn tell(model: &mut Model, told: Told) -> Vec<Effect> {
     let id = model.changes.count;
     update(model, Msg::Change(id, Box::new(told)))
 }
 
+/// The screen as lines of text; it counts as drawn.
+pub(super) fn drawn(m: &mut Model) -> String {
+    let hits = view(m).hits;
+    update(m, Msg::Drawn(hits.into()));
+    text(m)
+}
+
+pub(super) fn text(m: &Model) -> String {
+    let screen = view(m);
+    let width = usize::from(screen.buffer.area.width).max(1);
+    let lines = screen.buffer.content.chunks(width);
+    lines.map(|line| line.iter().map(|cell| cell.symbol()).collect::<String>() + "\n").collect()
+}
+
 /// A console with a plan on screen.
-fn planned(offer: &Arc<Offer>) -> Model {
+pub(super) fn planned(offer: &Arc<Offer>) -> Model {
     let mut m = given((80, 24));
     let asked =
         crate::console::change::proposal::ask(&mut m, Wish { name: "onboard", words: vec!["picow".to_owned()] });
@@ -39,7 +53,7 @@ fn planned(offer: &Arc<Offer>) -> Model {
     m
 }
 
-fn run_order(effects: &[Effect]) -> Option<&Consent> {
+pub(super) fn run_order(effects: &[Effect]) -> Option<&Consent> {
     orders(effects).into_iter().find_map(|order| match order {
         Order::Run { consent, .. } => Some(consent),
         _ => None,
@@ -55,7 +69,7 @@ fn running() -> Model {
     m
 }
 
-fn id(text: &str) -> ChangeId {
+pub(super) fn id(text: &str) -> ChangeId {
     text.parse().unwrap()
 }
 
@@ -117,6 +131,9 @@ fn where_edits_of_others_go_along_the_name_is_typed_back_and_not_pasted() {
     assert!(missing(&m).0.unwrap().contains("not the name"));
     press(&mut m, "backspace");
     type_text(&mut m, "w");
+    assert_eq!(missing(&m).1, None, "nothing of it was drawn yet");
+    assert!(run_order(&press(&mut m, "A")).is_none());
+    drawn(&mut m);
     assert_eq!(missing(&m), (None, Some('A'), None));
     assert!(orders(&press(&mut m, "enter")).is_empty(), "enter never says yes");
     type_text(&mut m, "q");
@@ -149,7 +166,8 @@ fn what_moved_meanwhile_is_said_and_nothing_was_begun() {
     let mut m = planned(&offer());
     press(&mut m, "w A");
     tell(&mut m, Told::Refused("the journal cannot be made".to_owned()));
-    assert!(said(&m).contains("journal") && m.changes.run.is_none());
+    assert!(m.changes.run.is_none());
+    assert!(text(&m).contains("Nothing was done: the journal cannot be made."), "{}", text(&m));
     assert!(run_order(&press(&mut m, "A")).is_some(), "it can be tried again");
 }
 
@@ -160,7 +178,7 @@ fn a_step_that_cannot_be_told_and_a_plan_with_nothing_to_do_do_not_run() {
     let mut m = planned(&Arc::new(untold));
     press(&mut m, "w");
     assert!(orders(&press(&mut m, "A")).is_empty());
-    assert!(said(&m).contains("step 2 could not be told: 10.20.99.22"), "{}", said(&m));
+    assert!(said(&m).contains("step 2 could not be told, and says why"), "{}", said(&m));
     let mut done = Offer::clone(&offer());
     done.preview.plan.steps.truncate(1);
     done.preview.looks.truncate(1);
@@ -185,7 +203,7 @@ fn write_mode_ends_by_itself_and_a_read_only_site_has_none() {
     assert!(m.changes.armed.is_none(), "again takes it back");
     m.changes.read_only = true;
     press(&mut m, "w");
-    assert!(m.changes.armed.is_none() && said(&m).contains("read_only = false"), "{}", said(&m));
+    assert!(m.changes.armed.is_none() && said(&m).contains("read-only, by read_only in its site file"), "{}", said(&m));
 }
 
 #[test]
