@@ -48,7 +48,7 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
         let asked = facts.dns.resolved().any(|r| r.name == reply.name);
         let above = facts.perimeter.local_zones.as_ref().is_some_and(|z| z.iter().any(|(zone, _)| under(name, zone)));
         if !asked && above && forwarded(facts, name) == Some(false) {
-            out.unknown_of([Subject::new("name", &name)], format!("the resolver's answer for {name}"), None);
+            out.unknown_of([Subject::new("name", name)], format!("the resolver's answer for {name}"), None);
         }
     }
 }

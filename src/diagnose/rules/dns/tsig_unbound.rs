@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 use super::super::{Out, Rule};
 use super::tried_keys;
 use super::update_refused::{GLOBAL, networks, settings};
+use crate::backends::powerdns::model::ZoneMetadata;
 use crate::diagnose::evidence::Api;
-use crate::diagnose::facts::Facts;
-use crate::diagnose::finding::{Layer, Severity, Subject};
+use crate::diagnose::facts::{Facts, Sourced};
+use crate::diagnose::finding::{Finding, Layer, Severity, Subject};
 use crate::text::some_of;
 
 /// The rule.
@@ -60,8 +61,6 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
             continue;
         };
         let global = global.as_deref().unwrap_or_default();
-        let open: BTreeSet<&String> = own.iter().chain(global).collect();
-        let open: Vec<&str> = open.into_iter().map(String::as_str).collect();
         if of.setting("lua-dnsupdate-policy-script").is_some_and(|script| !script.is_empty()) {
             out.unknown("what the policy script of PowerDNS decides", None);
             continue;
@@ -70,36 +69,38 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
             out.pass(Subject::new("name", name));
             continue;
         }
-        let mut finding = out
-            .finding(
-                Subject::new("name", name),
-                format!("Any host in {} can change {name} without a key.", open.join(", ")),
-            )
-            .fact("update.key-needed", name, "no")
-            .affects([name])
-            .from(zone);
-        for net in &open {
-            finding = finding.fact("update.open-to", name, net);
-        }
-        if let Some(settings) = &of.settings {
-            finding = finding.from(settings);
-        }
-        if !own.is_empty() {
-            let text = format!("take ALLOW-DNSUPDATE-FROM of {name} away until a key is bound");
-            finding = finding.next("close-updates", 2, text);
-        }
-        if !global.is_empty() {
-            finding = finding.fact("update.open-by", name, GLOBAL).next(
-                "close-updates-of-server",
-                3,
-                format!(
-                    "take {} out of {GLOBAL} in the server's settings: it opens every zone",
-                    some_of(&global.iter().map(String::as_str).collect::<Vec<_>>())
-                ),
-            );
-        }
-        let finding =
-            finding.next("bind-tsig-key", 2, format!("set TSIG-ALLOW-DNSUPDATE of {name} to the tenant's key"));
+        let finding = finding(facts, zone, (&own, global), out);
         out.found(finding);
     }
+}
+
+/// `own` is what the zone opens, `global` what the server opens of every zone.
+fn finding(
+    facts: &Facts,
+    zone: &Sourced<ZoneMetadata>,
+    (own, global): (&[String], &[String]),
+    out: &Out<'_>,
+) -> Finding {
+    let name = zone.zone.as_str();
+    let open: BTreeSet<&str> = own.iter().chain(global).map(String::as_str).collect();
+    let open: Vec<&str> = open.into_iter().collect();
+    let title = format!("Any host in {} can change {name} without a key.", open.join(", "));
+    let mut finding =
+        out.finding(Subject::new("name", name), title).fact("update.key-needed", name, "no").affects([name]).from(zone);
+    for net in &open {
+        finding = finding.fact("update.open-to", name, net);
+    }
+    if let Some(settings) = &facts.powerdns.settings {
+        finding = finding.from(settings);
+    }
+    if !own.is_empty() {
+        let text = format!("take ALLOW-DNSUPDATE-FROM of {name} away until a key is bound");
+        finding = finding.next("close-updates", 2, text);
+    }
+    if !global.is_empty() {
+        let nets = some_of(&global.iter().map(String::as_str).collect::<Vec<_>>());
+        let text = format!("take {nets} out of {GLOBAL} in the server's settings: it opens every zone");
+        finding = finding.fact("update.open-by", name, GLOBAL).next("close-updates-of-server", 3, text);
+    }
+    finding.next("bind-tsig-key", 2, format!("set TSIG-ALLOW-DNSUPDATE of {name} to the tenant's key"))
 }

@@ -95,6 +95,14 @@ fn credential(facts: &Facts, update: &Update, out: &mut Out<'_>) {
     }
 }
 
+/// The zone whose key was used, or the only one that was read.
+fn zone_of<'f>(facts: &'f Facts, update: &Update) -> Option<&'f Sourced<ZoneMetadata>> {
+    match facts.powerdns.metadata.as_slice() {
+        [one] => Some(one),
+        several => several.iter().find(|zone| update.key.as_ref().is_some_and(|key| zone.update_keys().contains(key))),
+    }
+}
+
 /// Signed: the key is good, and some list shuts it out.
 fn policy(facts: &Facts, update: &Update, out: &mut Out<'_>) {
     let of = &facts.powerdns;
@@ -111,14 +119,7 @@ fn policy(facts: &Facts, update: &Update, out: &mut Out<'_>) {
         out.unknown("what the policy script of PowerDNS decides", None);
         return;
     }
-    // The zone is that whose key was used, or the only one that was read.
-    let signed =
-        |zone: &&Sourced<ZoneMetadata>| update.key.as_ref().is_some_and(|key| zone.update_keys().contains(key));
-    let zone = match of.metadata.as_slice() {
-        [one] => Some(one),
-        several => several.iter().find(signed),
-    };
-    let Some(zone) = zone else {
+    let Some(zone) = zone_of(facts, update) else {
         out.unknown(
             "the metadata of the zone that was to be updated",
             facts.calls.why(Api::PowerDns, "servers/*/zones/*/metadata"),
