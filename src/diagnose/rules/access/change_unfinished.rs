@@ -66,7 +66,8 @@ fn own(facts: &Facts, out: &mut Out<'_>) {
         }
         if let Some(asked) = change.lock {
             let has = if change.certain { "has it" } else { "asked for it, and got no answer" };
-            finding = finding.fact("sdn.lock", id, format!("{has}, since {asked}")).affects(["SDN"]);
+            let since = asked.strftime("%Y-%m-%d %H:%M:%SZ");
+            finding = finding.fact("sdn.lock", id, format!("{has}, since {since}")).affects(["SDN"]);
         }
         for name in &change.staged {
             finding = finding.fact("sdn.staged", id, name);
