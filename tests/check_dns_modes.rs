@@ -238,3 +238,72 @@ async fn what_the_authority_holds() {
     assert_eq!(down, [("auth-down", false), ("source-unreachable", true)], "{}", told(&gone));
     bench.lab.shutdown().await;
 }
+
+/// Sets how the API moves the serial of the forward zone.
+fn moving(bench: &Bench, how: &str) {
+    let body = format!(r#"{{"soa_edit_api":"{how}"}}"#);
+    let (status, text) = bench.server.api("PUT", &format!("/zones/{FORWARD}."), body.as_bytes());
+    assert_eq!(status, 204, "{text}");
+}
+
+/// A serial that does not move is told by itself: the apex is whole, and the resolver is not to blame.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_serial_that_does_not_move() {
+    let Some(server) = Pdns::with_resolver("a_serial_that_does_not_move") else { return };
+    let bench = Bench::on(server).await;
+    // A value that the server does not know leaves it where it is.
+    moving(&bench, "BOGUS");
+    bench.write(FORWARD, &format!("web.{FORWARD}"), "A", "10.20.129.20");
+    bench.server.reload_resolver(&[]);
+    let stays = bench.is("soa_edit_api BOGUS", Some("serial-unchanged")).await;
+    assert!(stays.findings[0].title.contains("does not move"), "{}", told(&stays));
+    // In a new zone that is 0, with an SOA.
+    let (status, _) = bench.server.api("DELETE", &format!("/zones/{FORWARD}."), b"");
+    assert_eq!(status, 204);
+    let body = format!(
+        r#"{{"name":"{FORWARD}.","kind":"Native","nameservers":["ns1.fixture."],"soa_edit_api":"BOGUS","rrsets":[]}}"#
+    );
+    assert_eq!(bench.server.api("POST", "/zones", body.as_bytes()).0, 201);
+    bench.write(FORWARD, APP, "A", "10.20.129.10");
+    let zero = bench.is("a new zone with BOGUS", Some("serial-unchanged")).await;
+    assert!(zero.findings[0].facts.iter().any(|f| f.key == "zone.serial" && f.value == "0"), "{}", told(&zero));
+    moving(&bench, "INCREASE");
+    bench.write(FORWARD, &format!("web.{FORWARD}"), "A", "10.20.129.21");
+    bench.is("INCREASE again", None).await;
+
+    // None at all: the resolver keeps what it learnt at the serial that the zone has still.
+    bench.remove(FORWARD, APP, "A");
+    moving(&bench, "");
+    bench.server.reload_resolver(&[]);
+    bench.is("no address", Some("workload-name-missing")).await;
+    bench.write(FORWARD, APP, "A", "10.20.129.10");
+    let same = bench.is("no soa_edit_api", Some("serial-unchanged")).await;
+    assert_eq!(same.findings[0].subject.name, FORWARD, "{}", told(&same));
+    bench.lab.shutdown().await;
+}
+
+/// The API is off and the name server answers: one cause.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_api_that_is_off_is_one_cause() {
+    let lab = common::lab_of(Some(2), Some(2), common::clock(), true).await;
+    let site = common::site(&lab, |text| text);
+    for fault in ["dns-api-down", "dns-api-denied"] {
+        lab.fault_on(fault).unwrap();
+        let dns = Wanted::of(Check::Dns, None);
+        let keys = Wanted::of(Check::Isolation, None).with_keys(true);
+        for wanted in
+            [dns.clone().with_keys(true), dns, keys, Wanted::of(Check::All, None), Wanted::of(Check::Dns, Some("eds"))]
+        {
+            let clients = Clients::connect(&site).await;
+            let check = wanted.question();
+            let off = report(&collect(&site, &clients, &wanted, &Sink::new(common::clock())).await);
+            let loud = off.findings.iter().filter(|f| f.severity > Severity::Info && f.caused_by.is_none());
+            let roots: Vec<&str> = loud.map(|f| f.id).collect();
+            assert_eq!(roots, ["source-unreachable"], "{fault} {check:?}: {}", told(&off));
+            let why = off.unknown.iter().filter(|u| u.missing.contains("everything that PowerDNS tells")).count();
+            assert_eq!(why, 1, "{fault} {check:?}: {}", told(&off));
+        }
+        lab.fault_off(fault).unwrap();
+    }
+    lab.shutdown().await;
+}

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::args::{CheckArgs, Format, Global};
 use super::{Code, Failure, findings, open, pasted, print, progress, verdict};
 use crate::console::widgets::format::plural;
-use crate::diagnose::collect::{Asked, Check, Sink, Wanted, asked, collect};
+use crate::diagnose::collect::{Asked, Check, Sink, Wanted, asked, changes, collect};
 use crate::diagnose::contract::Judged;
 use crate::diagnose::evidence::{Evidence, save};
 use crate::diagnose::facts::Facts;
@@ -18,6 +18,7 @@ use crate::diagnose::rules::matrix::{self, Config, Matrix, Traffic};
 use crate::diagnose::{Diagnosis, Report};
 use crate::inventory::Class;
 use crate::inventory::feed::Clients;
+use crate::provision::journal::Journal;
 use crate::runtime::clock;
 use crate::site::Site;
 
@@ -38,6 +39,9 @@ pub(super) fn run(global: &Global, request: &CheckArgs) -> Result<Code, Failure>
     let mut evidence = open::runtime()?.block_on(async {
         let clients = Clients::connect(&site).await;
         let sink = Sink::new(clock::system()).telling(progress::tell());
+        if let Ok(places) = open::places() {
+            changes(&Journal::in_state(&places.state_of(&site)).changes(), &sink);
+        }
         let evidence = progress::beside(&sink, collect(&site, &clients, &wanted, &sink)).await;
         progress::end();
         evidence

@@ -74,7 +74,7 @@ impl Diagnosis {
     #[must_use]
     pub fn of(wanted: &Wanted, evidence: Evidence, open: Vec<Part>) -> Self {
         let facts = Facts::of(&evidence);
-        let whole = Report::of_facts(&facts);
+        let whole = Report::of_facts(&facts).with_owners_of_unknown(&facts);
         let known = facts.site.as_ref().is_some_and(|site| asked(&evidence, wanted, &site.value) == Asked::There);
         let (mut report, others) = concerning(wanted, &whole, known);
         report.unknown.extend(who(wanted, &facts));

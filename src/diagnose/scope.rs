@@ -1,6 +1,9 @@
 //! Whose a report is: what concerns one tenant, and what is somebody else's.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::net::Ipv4Addr;
+
+use ipnet::Ipv4Net;
 
 use super::Report;
 use super::facts::Facts;
@@ -102,14 +105,28 @@ impl<'a> Scope<'a> {
     }
 }
 
-/// The tenant of a machine that is told by its VMID or its address, by the numbers of the plan.
+/// The tenant of something that is told by a number, an address, a network or a name of the plan: a machine, a subnet, a name.
 pub(super) fn tenant_of<'f>(facts: &'f Facts, subject: &Subject) -> Option<&'f str> {
-    let plan = &facts.site.as_ref()?.value.numbering;
-    let index = match subject.name.parse() {
-        Ok(address) => plan.index_of_address(address),
-        Err(_) => plan.index_of_vmid(subject.name.parse().ok()?).map(|(index, _)| index),
-    }?;
+    let site = &facts.site.as_ref()?.value;
+    let plan = &site.numbering;
     let zones = facts.sdn.zones_in_force()?;
+    let name = subject.name.trim_end_matches('.');
+    if let Some(below) = name.strip_suffix(site.domain.as_str()).and_then(|below| below.strip_suffix('.')) {
+        let label = below.rsplit('.').next()?;
+        return zones.value.iter().find(|zone| zone.zone == label).map(|zone| zone.zone.as_str());
+    }
+    let index = match (name.parse::<Ipv4Addr>(), name.parse::<Ipv4Net>()) {
+        (Ok(address), _) => plan.index_of_address(address),
+        (_, Ok(net)) => plan.index_of_address(net.network()).filter(|index| plan.subnet(*index).contains(&net)),
+        _ => match name.strip_suffix(".in-addr.arpa") {
+            // The zone of it: the last three numbers.
+            Some(numbers) => {
+                let at = numbers.rmatch_indices('.').nth(2).map_or(0, |(at, _)| at + 1);
+                plan.index_of_reverse_zone(&format!("{}.in-addr.arpa", numbers.get(at..)?))
+            }
+            None => plan.index_of_vmid(name.parse().ok()?).map(|(index, _)| index),
+        },
+    }?;
     let own = zones.value.iter().find(|zone| zone.vrf_vni.and_then(|vni| plan.index_of_vrf_vni(vni)) == Some(index));
     own.map(|zone| zone.zone.as_str())
 }
@@ -131,8 +148,14 @@ impl Report {
                 finding.affects.push(tenant.to_owned());
             }
         }
+        self.with_owners_of_unknown(facts)
+    }
+
+    /// What is missing of a machine, a network or a name is its tenant's.
+    #[must_use]
+    pub(super) fn with_owners_of_unknown(mut self, facts: &Facts) -> Self {
         for subject in self.unknown.iter_mut().filter_map(|unknown| unknown.about.as_mut()).flatten() {
-            if subject.kind == "workload"
+            if matches!(subject.kind, "workload" | "subnet" | "name")
                 && let Some(tenant) = tenant_of(facts, subject)
             {
                 *subject = Subject::new("tenant", tenant);

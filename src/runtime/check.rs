@@ -11,12 +11,13 @@ use tokio::time::Instant;
 
 use crate::console::Msg;
 use crate::diagnose::Diagnosis;
-use crate::diagnose::collect::{Check, Sink, Wanted, collect, expect};
+use crate::diagnose::collect::{Check, Sink, Wanted, changes, collect, expect};
 use crate::diagnose::evidence::{Evidence, Item, Kind};
 use crate::diagnose::facts::Facts;
 use crate::diagnose::rules::matrix::Matrix;
 use crate::inventory::Inventory;
 use crate::inventory::feed::{Clients, Clock};
+use crate::provision::journal::Journal;
 
 /// Longest time for a check: three rounds to a silent exit node, and what Proxmox takes.
 const LONGEST: Duration = Duration::from_secs(60);
@@ -33,6 +34,8 @@ pub(super) struct Order {
     pub(super) picture: Arc<Inventory>,
     /// Where what it comes to is kept, with what is pasted.
     pub(super) kept: Arc<Kept>,
+    /// Where this console notes its changes: those that are open explain what is half made.
+    pub(super) journal: Journal,
 }
 
 /// What checks came to, and what is pasted beside it: a paste makes them anew.
@@ -95,9 +98,12 @@ pub(super) async fn run(order: Order, clock: Clock, stop: &Notify, tell: &mpsc::
     let heard = Arc::clone(&news);
     let sink = Sink::new(clock).telling(Arc::new(move |_, _| heard.notify_one()));
     let site = Arc::clone(&order.picture.site);
-    let (wanted, gathering) = (order.wanted.clone(), sink.clone());
+    let (wanted, gathering, journal) = (order.wanted.clone(), sink.clone(), order.journal.clone());
     let reading = async move {
         expect(&site, &wanted, &gathering);
+        if let Ok(told) = tokio::task::spawn_blocking(move || journal.changes()).await {
+            changes(&told, &gathering);
+        }
         let clients = Clients::connect(&site).await;
         drop(collect(&site, &clients, &wanted, &gathering).await);
     };

@@ -16,6 +16,7 @@ use crate::console::change::Order;
 use crate::console::{Model, Msg, start, update, view};
 use crate::inventory::Inventory;
 use crate::inventory::feed::{Clock, Feed};
+use crate::provision::journal::Journal;
 use crate::terminal::{self, Capabilities, Frame, Input, Modes, Signal, Signals, TerminalError, guard};
 
 /// Shortest time between two frames: bursts are folded, single keys are not delayed.
@@ -106,7 +107,7 @@ pub async fn run(session: Session) -> Result<End, TerminalError> {
         terminal,
         wake: None,
         end: None,
-        probes: Probes::new(),
+        probes: Probes::new(Journal::in_state(&session.workshop.state)),
         changes: Changes::new(session.workshop, &session.clock),
         signals,
         dirty: true,

@@ -15,6 +15,7 @@ use crate::diagnose::evidence::{self, Evidence, Item};
 use crate::diagnose::resolve::{Target, Vantages, ask};
 use crate::inventory::Inventory;
 use crate::inventory::feed::Clock;
+use crate::provision::journal::Journal;
 
 /// Answers that wait to be folded: a question has six, a check tells of itself a few times a second.
 const ANSWERS: usize = 16;
@@ -26,12 +27,14 @@ pub(super) struct Probes {
     asking: Option<AbortHandle>,
     checking: Option<(AbortHandle, Arc<Notify>)>,
     kept: Arc<check::Kept>,
+    journal: Journal,
 }
 
 impl Probes {
-    pub(super) fn new() -> Self {
+    /// Of a console whose changes are noted in `journal`.
+    pub(super) fn new(journal: Journal) -> Self {
         let (tell, heard) = mpsc::channel(ANSWERS);
-        Self { tell, heard, asking: None, checking: None, kept: Arc::default() }
+        Self { tell, heard, asking: None, checking: None, kept: Arc::default(), journal }
     }
 
     /// Asks everybody for `target`; an older question is given up.
@@ -64,7 +67,7 @@ impl Probes {
         let (tell, clock) = (self.tell.clone(), Arc::clone(clock));
         let stop = Arc::new(Notify::new());
         let stopped = Arc::clone(&stop);
-        let order = check::Order { id, wanted, picture, kept: Arc::clone(&self.kept) };
+        let order = check::Order { id, wanted, picture, kept: Arc::clone(&self.kept), journal: self.journal.clone() };
         let task = tokio::spawn(async move { check::run(order, clock, &stopped, &tell).await });
         self.checking = Some((task.abort_handle(), stop));
     }

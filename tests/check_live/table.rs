@@ -74,7 +74,7 @@ pub const TABLE: &[(&str, Way)] = &[
     ("token-end-not-read", Healthy(Access)),
     (
         "change-unfinished",
-        Bundle("it rests on a journal that somebody brings; the console's own is not read by a check"),
+        Bundle("whoever asks for a check hands the journal in, and nobody does here; tests/findings/fabric.rs does"),
     ),
     // Fabric
     ("apply-partial", Fault(Fabric, "apply-partial")),

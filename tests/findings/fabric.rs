@@ -1,7 +1,9 @@
 //! SDN as configured, as applied and as realised: what looks alike.
 
-use crate::by_hand::{Site, get, http};
-use deevnet_console::diagnose::evidence::Item;
+use crate::by_hand::{Site, get, http, item};
+use deevnet_console::diagnose::evidence::{Item, Kind};
+use deevnet_console::diagnose::facts::journal::{CHANGES, OF_CHANGES};
+use deevnet_console::diagnose::finding::Severity;
 
 const PENDING: &str = "/api2/json/cluster/sdn/zones?pending=1";
 const VNETS: &str = "/api2/json/cluster/sdn/vnets?pending=1";
@@ -105,4 +107,52 @@ fn subnets_of_one_zone_may_be_side_by_side() {
     two("hv").and(list("shop0", "shop", "10.9.129.0/24")).and(wide()).is(&["subnet-overlap"]);
     two("hw").and(list("shop0", "shop", "10.9.129.0/24")).and(wide()).is(&[]);
     two("hv").and(list("shop0", "shop", "10.9.1.0/24")).and(wide()).is(&[]);
+}
+
+/// What the console's own journal tells.
+fn changes(lack: &str, open: &str) -> Item {
+    let text = format!(r#"{{"schema":"{CHANGES}","lack":{lack},"open":[{open}]}}"#);
+    item("changes", "console", Kind::Material(OF_CHANGES.to_owned()), &text)
+}
+
+/// C-0042, which staged `staged`, left `half` half made and is `running` or not.
+fn open(staged: &str, half: &str, running: bool) -> Item {
+    let ends = format!(r#""steps":[3,9],"at":"SDN apply","half":[{half}],"staged":[{staged}]"#);
+    let open = format!(
+        r#"{{"id":"C-0042","title":"Onboard shop","who":"ops","last":"2026-11-30T12:00:00Z","running":{running},{ends}}}"#
+    );
+    changes("null", &open)
+}
+
+#[test]
+fn what_an_open_change_of_this_console_staged_waits_for_it() {
+    let row = r#"{"vnet":"shop1","state":"new","pending":{"zone":"shop","tag":20011}}"#;
+    let waits = site().with(get("hv", VNETS, &format!(r#"{{"data":[{row}]}}"#)));
+    waits.is(&["sdn-pending"]);
+    let own = waits.clone().and(open(r#""shop1""#, "", false));
+    own.is(&["change-unfinished"]);
+    let report = own.report();
+    let ids: Vec<_> = report.findings.iter().map(|f| (f.id, f.caused_by.is_some())).collect();
+    assert_eq!(ids, [("change-unfinished", false), ("sdn-pending", true)]);
+    let command = report.findings[0].next[0].command.as_deref();
+    assert_eq!(command, Some("deevnet-console resume C-0042"));
+    let origin = report.findings[1].facts.iter().find(|f| f.key == "sdn.pending-origin").map(|f| f.value.as_str());
+    assert_eq!(origin, Some("change C-0042"));
+    // One that staged something else explains nothing of it, and both are told.
+    let other = waits.and(open(r#""farm0""#, r#""farm""#, false)).report();
+    assert!(other.findings.iter().all(|f| f.caused_by.is_none()), "{:?}", other.findings);
+    assert_eq!(other.findings.iter().filter(|f| ["sdn-pending", "change-unfinished"].contains(&f.id)).count(), 2);
+}
+
+#[test]
+fn a_change_that_runs_is_news_and_a_journal_that_cannot_be_read_is_unknown() {
+    let running = site().and(open(r#""shop""#, r#""shop""#, true)).report();
+    let news = running.findings.iter().find(|f| f.id == "change-unfinished").map(|f| f.severity);
+    assert_eq!(news, Some(Severity::Info));
+    site().and(changes(r#""journal: permission denied""#, "")).is_unknown("made from here");
+    let none = site().and(changes("null", "")).report();
+    assert!(none.passed.iter().any(|passed| passed.id == "change-unfinished"));
+    let not_run = site().report();
+    assert!(!not_run.passed.iter().any(|passed| passed.id == "change-unfinished"));
+    assert!(!not_run.unknown.iter().any(|unknown| unknown.ids.contains(&"change-unfinished")));
 }

@@ -254,6 +254,59 @@ fn who_may_update_a_zone() {
         .is_unknown("settings of PowerDNS");
 }
 
+#[test]
+fn the_servers_own_list_of_networks_adds_to_that_of_each_zone() {
+    let config = |from: &str| {
+        let both =
+            format!(r#"[{{"name":"dnsupdate","value":"yes"}},{{"name":"allow-dnsupdate-from","value":"{from}"}}]"#);
+        get("auth", &format!("{API}/config"), &both)
+    };
+    let unread = format!("GET {API}/config");
+    // A zone that lists neither is as open as the server is.
+    let neither = with_metadata("[]");
+    let open = neither.clone().with(config("192.0.2.0/24"));
+    open.is(&["tsig-unbound"]);
+    let next: Vec<_> = open.report().findings[0].next.iter().map(|next| next.id).collect();
+    assert_eq!(next, ["close-updates-of-server", "bind-tsig-key"], "the zone has no list to take away");
+    neither.clone().without(&unread).is_unknown("settings of PowerDNS");
+    let passes = |site: &Site| site.report().passed.iter().any(|passed| passed.id == "tsig-unbound");
+    assert!(passes(&neither) && !passes(&neither.without(&unread)));
+    // A zone with a key takes updates from there without a list of its own.
+    let keyed = with_metadata(&metadata(&[("TSIG-ALLOW-DNSUPDATE", &["shop"])]));
+    keyed.clone().with(config("192.0.2.0/24")).is(&[]);
+    keyed.without(&unread).is_unknown("settings of PowerDNS");
+}
+
+#[test]
+fn a_serial_that_is_0_by_its_soa_is_no_want_of_one() {
+    let soa = APEX[0].1.replace(" 7 ", " 0 ");
+    let there = [APEX[0], APEX[1]].map(|(kind, value)| (kind, if kind == "SOA" { soa.as_str() } else { value }));
+    let head = |how: &str, rrsets: &[(&str, &str)]| {
+        let text = zone(0, rrsets).replace("INCREASE", how);
+        site().with(get("auth", &format!("{API}/zones/shop.test."), &text))
+    };
+    head("BOGUS", &there).is(&["serial-unchanged"]);
+    head("", &there).is(&["serial-unchanged"]);
+    // A zone that was read as a whole and has none, whatever moves its serial.
+    head("BOGUS", &APEX[1..]).is(&["apex-broken", "serial-unchanged"]);
+    // It began at 0, and moves with the next change.
+    head("INCREASE", &there).is(&[]);
+    head("INCREASE", &APEX[1..]).is(&["apex-broken"]);
+}
+
+#[test]
+fn a_resolver_that_remembers_the_serial_that_the_zone_has_still_is_not_to_blame() {
+    let remembers = |serial: u32| {
+        let soa = OLD_SOA.replace(" 6 ", &format!(" {serial} "));
+        site().with(resolver_says("NXDOMAIN", &[soa.as_str()]))
+    };
+    remembers(6).is(&["negative-cached"]);
+    remembers(7).is_unknown("why the resolver does not have app.shop.test");
+    let stays = zone(7, &APEX).replace("INCREASE", "");
+    remembers(7).with(get("auth", &format!("{API}/zones/shop.test."), &stays)).is(&["serial-unchanged"]);
+    remembers(6).with(get("auth", &format!("{API}/zones/shop.test."), &stays)).is(&["negative-cached"]);
+}
+
 fn updated(said: &str) -> Site {
     let line = "nsupdate -y hmac-sha256:shop:*** < u.txt".to_owned();
     site().and(item("update", "198.51.100.7", Kind::Command { line, exit: Some(2) }, said))

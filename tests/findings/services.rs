@@ -136,6 +136,22 @@ fn nobody_is_cleared_where_the_machines_uuid_was_not_read() {
 }
 
 #[test]
+fn nobody_is_accused_while_proxmox_names_a_guest_by_its_number_alone() {
+    let listed = |more: &str| {
+        let list = format!(r#"{{"data":[{{"type":"qemu","vmid":2041,"node":"hw","status":"unknown"{more}}}]}}"#);
+        site().and(get("hv", GUESTS, &list)).and(checked(&redeemed(), &report_of(OWN), "")).report()
+    };
+    // Whose machine 2041 is, its name would tell: it is not shop/app.
+    assert_eq!(ids(&listed(r#","name":"shop-db""#)), ["checkin-foreign"]);
+    let nameless = listed("");
+    assert!(ids(&nameless).is_empty(), "{:?}", nameless.findings);
+    for id in ["checkin-foreign", "checkin-without-machine"] {
+        let why = nameless.unknown.iter().find(|u| u.ids.contains(&id)).and_then(|u| u.why.as_deref());
+        assert!(!passes(&nameless, id) && why.is_some_and(|why| why.contains("hw")), "{id}: {:?}", nameless.unknown);
+    }
+}
+
+#[test]
 fn a_token_of_another_machine_one_without_a_machine_and_one_that_came_late_are_told() {
     let issued = |uuid: &str| checked(&token("issued", uuid, "2026-11-30T11:00:00Z", "null"), "", "");
     assert_eq!(ids(&machine(600).and(issued(OTHER)).report()), ["checkin-other-instance"]);

@@ -30,6 +30,7 @@ use crate::inventory::feed::Clients;
 use crate::site::Site;
 
 pub use scope::{Check, Wanted, report};
+pub use services::changes;
 pub use sink::{Clock, Sink, Tell};
 pub use subject::{Asked, asked};
 

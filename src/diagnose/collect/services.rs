@@ -6,11 +6,14 @@ use serde::Serialize;
 use super::Sink;
 use crate::backends::bootstrap::Listing;
 use crate::diagnose::evidence::Kind;
+use crate::diagnose::facts::journal::{Changes, OF_CHANGES};
 use crate::diagnose::facts::services::{CHECKINS, CheckIns, Lack, OF_CHECKINS, OF_REGISTRY, REGISTRY, Registry};
 use crate::inventory::feed::{Clients, Unusable};
 
 /// Who told it, as findings call them.
 const SERVICE: &str = "check-ins";
+/// See [`SERVICE`].
+const HERE: &str = "console";
 /// See [`SERVICE`].
 const TENANTS: &str = "registry";
 
@@ -29,6 +32,11 @@ fn keep(from: &str, what: &str, document: &impl Serialize, sink: &Sink) {
     // The document is plain data: writing it cannot fail.
     let Ok(body) = serde_json::to_string_pretty(document) else { return };
     sink.add(from, from, "json", Kind::Material(what.to_owned()), body, String::new());
+}
+
+/// Keeps what the console's own journal tells of open changes.
+pub fn changes(told: &Changes, sink: &Sink) {
+    keep(HERE, OF_CHANGES, told, sink);
 }
 
 /// Reads the check-ins, where the site has a source of them.

@@ -1,5 +1,8 @@
-//! A journal of steps: a JSON object a line, each with its plan and its number.
+//! Changes that were noted: a journal of steps, a JSON object a line, each with its plan and its number; and what a console's own
+//! journal tells of changes that did not come to their end, as one document.
 
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::rows::number;
@@ -8,7 +11,7 @@ use super::{Facts, Reader, Sourced, Taken};
 use crate::diagnose::evidence::{Item, Kind};
 
 /// Readers of this area.
-pub(super) const READERS: &[Reader] = &[steps];
+pub(super) const READERS: &[Reader] = &[steps, changes];
 
 /// The word in the name of what is read as one.
 const CALLED: &str = "journal";
@@ -28,6 +31,76 @@ pub struct Step {
     pub sent_at: Option<String>,
     /// The task that it became.
     pub upid: Option<String>,
+}
+
+/// Name of the form of open changes.
+pub const CHANGES: &str = "deevnet-console/changes/v1";
+/// What their item is called.
+pub const OF_CHANGES: &str = "changes from here that did not come to their end";
+
+/// What the console's own journal tells.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Changes {
+    /// [`CHANGES`].
+    pub schema: String,
+    /// Why not all of it was told.
+    #[serde(default)]
+    pub lack: Option<String>,
+    /// Changes that are open, the oldest first.
+    pub open: Vec<Open>,
+}
+
+/// A change that did not come to its end.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Open {
+    /// Its number: `C-0042`.
+    pub id: String,
+    /// What was to be done.
+    pub title: String,
+    /// Who ran it last.
+    pub who: String,
+    /// The last that is known of it.
+    pub last: Timestamp,
+    /// Whether some console runs it now.
+    pub running: bool,
+    /// When it asked for the SDN lock that it has, or may have.
+    #[serde(default)]
+    pub lock: Option<Timestamp>,
+    /// Whether it was given the lock.
+    #[serde(default)]
+    pub certain: bool,
+    /// Steps that were read back as wanted, and how many there are.
+    pub steps: (usize, usize),
+    /// The first step that was not, in words.
+    #[serde(default)]
+    pub at: Option<String>,
+    /// Names of what is not as it is to be until the change goes on: of steps that are still to come, and of what is gone.
+    pub half: Vec<String>,
+    /// Names in SDN that it has staged, and not put in force as far as is known.
+    pub staged: Vec<String>,
+}
+
+impl Changes {
+    /// The open change that staged all of `ids` in SDN.
+    #[must_use]
+    pub fn staging<'i>(&self, ids: impl Iterator<Item = &'i str> + Clone) -> Option<&Open> {
+        self.open.iter().find(|change| ids.clone().all(|id| change.staged.iter().any(|own| own == id)))
+    }
+}
+
+/// The console's own changes.
+fn changes(item: &Item, facts: &mut Facts) -> Taken {
+    if !matches!(&item.kind, Kind::Material(kind) if kind == OF_CHANGES) {
+        return Taken::NotMine;
+    }
+    match serde_json::from_str::<Changes>(&item.body) {
+        Ok(read) if read.schema == CHANGES => {
+            facts.changes = Some(Sourced::new(read, item));
+            Taken::Read
+        }
+        Ok(_) => Taken::Unreadable(format!("its form is not {CHANGES}")),
+        Err(why) => Taken::Unreadable(why.to_string()),
+    }
 }
 
 fn step(map: &Map<String, Value>) -> Option<Step> {

@@ -122,6 +122,8 @@ pub struct Facts {
     pub checkins: Option<Sourced<services::CheckIns>>,
     /// Steps of changes, as a journal has them.
     pub journal: Vec<Sourced<journal::Step>>,
+    /// What this console's own journal tells; `None` = it was not asked.
+    pub changes: Option<Sourced<journal::Changes>>,
     /// The registry of tenants; `None` = the site has none.
     pub registry: Option<Sourced<services::Registry>>,
     /// OPNsense.

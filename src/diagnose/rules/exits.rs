@@ -143,6 +143,11 @@ impl<'a> Exit<'a> {
         out.unknown(format!("{what} of {}", self.name), why);
     }
 
+    /// The same of what is missing of `tenant` alone.
+    pub fn unknown_of(&self, tenant: &Tenant<'_>, out: &mut Out<'_>, what: &str, command: &str) {
+        self.unknown(&mut out.about([Subject::new("zone", tenant.zone)]), what, command);
+    }
+
     /// Reports `hits`: one finding of the node where every tenant has it (and there are several), else one a zone. Tenants
     /// whose zone the node has not realised are told apart from the others: theirs has another cause. `make` gets the subject, whom to name, and the tenants.
     pub fn spread<'t>(

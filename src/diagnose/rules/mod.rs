@@ -89,6 +89,7 @@ pub(super) fn place(id: &str) -> usize {
 pub struct Out<'a> {
     rule: &'static Rule,
     said: &'a mut Said,
+    about: Option<Vec<Subject>>,
 }
 
 /// What all rules said.
@@ -101,7 +102,18 @@ pub(super) struct Said {
 
 impl<'a> Out<'a> {
     pub(super) fn new(rule: &'static Rule, said: &'a mut Said) -> Self {
-        Self { rule, said }
+        Self { rule, said, about: None }
+    }
+
+    /// The same while it looks at `whom` alone: what is missing then is nothing to others.
+    #[must_use]
+    pub fn about(&mut self, whom: impl IntoIterator<Item = Subject>) -> Out<'_> {
+        Out { rule: self.rule, said: self.said, about: Some(whom.into_iter().collect()) }
+    }
+
+    /// The same while it looks at what all share.
+    pub fn everybody(&mut self) -> Out<'_> {
+        Out { rule: self.rule, said: self.said, about: None }
     }
 
     /// A finding of this rule about `subject`, to be completed and given to [`Out::found`].
@@ -134,7 +146,7 @@ impl<'a> Out<'a> {
 
     /// It cannot be said: `missing` is not in the evidence, or the evidence says why it could not be had.
     pub fn unknown(&mut self, missing: impl AsRef<str>, why: Option<String>) {
-        self.open(missing.as_ref(), why, None);
+        self.open(missing.as_ref(), why, self.about.clone());
     }
 
     /// The same of what is missing of `whom` alone: it is nothing to others.

@@ -8,7 +8,7 @@ pub(crate) mod judge;
 mod tests;
 pub(crate) mod words;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::super::entities::{CheckInRow, CheckInState, LastReport, Layer, Mark, Origin, Workload};
@@ -48,17 +48,20 @@ pub(super) fn rows(cx: &Cx<'_>, workloads: &Seen<Vec<Workload>>) -> Seen<Vec<Che
     let fresh = workloads.is_ok() && cx.pve_stale().is_none();
     let names: HashMap<(&str, &str), &Workload> = vms.iter().rev().map(|w| ((&*w.tenant, &*w.name), w)).collect();
     let vmids: HashMap<u32, &Workload> = vms.iter().map(|w| (w.vmid, w)).collect();
-    let mut told = std::collections::HashSet::new();
+    let (mut told, mut unclaimed) = (HashSet::new(), HashSet::new());
     let mut rows = Vec::with_capacity(records.len().max(vms.len()));
     for record in records.iter() {
         let named = names.get(&(record.tenant.as_str(), record.workload.as_str())).copied();
         let vm = named.or_else(|| by_vmid(record, &vmids));
         told.extend(vm.map(|vm| vm.vmid));
+        unclaimed.extend(vm.is_none().then_some(record.tenant.as_str()));
         let machine = Machine { vm: vm.map(Vm::from), fresh, whole: fresh && !hidden, read_at: cx.pve.map(|p| p.at) };
         rows.push(row(cx, &Case { record, machine, at: reading.service_at }));
     }
     let silent = vms.iter().filter(|w| matches!(w.origin, Origin::Ours) && !told.contains(&w.vmid));
-    rows.extend(silent.map(|w| undeclared(cx, w, reading.holes.as_ref())));
+    let hole =
+        |w: &Workload| reading.holes.clone().or_else(|| unnamed(cx, w).filter(|_| unclaimed.contains(&*w.tenant)));
+    rows.extend(silent.map(|w| undeclared(cx, w, hole(w))));
     if let Some(gap) = stale(cx) {
         rows.iter_mut().for_each(|row| forget(cx, row, &gap));
     }
@@ -72,6 +75,16 @@ pub(super) fn rows(cx: &Cx<'_>, workloads: &Seen<Vec<Workload>>) -> Seen<Vec<Che
 /// to be nobody's.
 fn nameless(pve: &PveReading) -> bool {
     pve.resources.as_ref().is_ok_and(|all| all.vms.iter().any(|vm| vm.name.is_none()))
+}
+
+/// Why nobody can tell whose record a machine without a name has: while its node is out of reach, or while it is being made.
+fn unnamed(cx: &Cx<'_>, w: &Workload) -> Option<Gap> {
+    let none = w.vm_name.is_none();
+    let node = cx.site.short_name(&w.node);
+    none.then(|| match &*w.status {
+        "unknown" => Gap::new(GapKind::NoAnswer, format!("its node {node} does not answer: its name is not known")),
+        _ => Gap::new(GapKind::NotRead, format!("{node} tells no name of it: which record is its is not known")),
+    })
 }
 
 /// The machine of a record whose name no machine bears: the same VMID of the same tenant, and the UUID of its token.
@@ -137,8 +150,8 @@ fn untold() -> Gap {
     Gap::new(GapKind::Failed, "its report names neither a generation nor a digest that could be compared")
 }
 
-/// A machine of which the source says nothing: nothing is declared, unless the list has holes.
-fn undeclared(cx: &Cx<'_>, w: &Workload, hole: Option<&Gap>) -> CheckInRow {
+/// A machine of which the source says nothing: nothing is declared, unless the list has holes or a record may be its.
+fn undeclared(cx: &Cx<'_>, w: &Workload, hole: Option<Gap>) -> CheckInRow {
     let (class, word) = if hole.is_some() { (Class::Unknown, "unknown") } else { (Class::Absent, "none declared") };
     CheckInRow {
         tenant: Arc::clone(&w.tenant),
@@ -146,7 +159,7 @@ fn undeclared(cx: &Cx<'_>, w: &Workload, hole: Option<&Gap>) -> CheckInRow {
         vmid: Some(w.vmid),
         state: CheckInState::None,
         class,
-        gap: hole.cloned(),
+        gap: hole,
         word: cx.text(word),
         since: None,
         applied: None,

@@ -5,6 +5,7 @@
 
 mod file;
 mod notes;
+mod open;
 mod record;
 
 use std::borrow::Cow;

@@ -25,7 +25,7 @@ use crate::backends::proxmox::endpoints::Endpoint;
 use crate::backends::proxmox::names::LockToken;
 
 /// Note: the token of the lock, while this change has it.
-const TOKEN: &str = "sdn-lock";
+pub(in crate::provision) const TOKEN: &str = "sdn-lock";
 /// Note: the lock was asked for, and no answer came yet. When.
 const ASKED: &str = "sdn-lock-asked";
 /// Note: a lock that somebody held was taken from them. When.

@@ -78,6 +78,29 @@ fn a_container_holds_its_index_as_a_machine_does() {
 }
 
 #[test]
+fn a_clone_in_the_making_holds_an_index_against_all_but_the_tenant_whose_it_is() {
+    let site = invented::site();
+    let [shop, picow] = ["shop", "picow"].map(|name| name.parse::<TenantName>().expect("a name"));
+    let vmid = site.numbering.vmid(index(6), 0).expect("a number");
+    let unnamed = Vm { name: None, ..guest(vmid, "") };
+    // As Proxmox lists it: by its number, or without a name.
+    for clone in [guest(vmid, &format!("VM {vmid}")), unnamed] {
+        let own = zone("shop", site.numbering.vrf_vni(index(6)));
+        let survey = Survey { zones: Ok(vec![own]), vms: Ok(vec![clone.clone()]), ..survey() };
+        assert!(!survey.holders(&site, &shop).expect("told").contains_key(&index(6)), "{:?}", clone.name);
+        let held = survey.holders(&site, &picow).expect("told");
+        assert!(held[&index(6)].contains(&format!("VM {vmid}")), "{held:?}");
+        // Without a zone nothing says that the number is the tenant's.
+        let alone = Survey { zones: Ok(Vec::new()), ..survey };
+        assert!(alone.holders(&site, &shop).expect("told").contains_key(&index(6)), "{:?}", clone.name);
+    }
+    // A machine that has its own name is nobody's clone.
+    let own = zone("shop", site.numbering.vrf_vni(index(6)));
+    let strange = Survey { zones: Ok(vec![own]), vms: Ok(vec![guest(vmid, "box")]), ..survey() };
+    assert_eq!(strange.holders(&site, &shop).expect("told")[&index(6)], [format!("VM {vmid} box")]);
+}
+
+#[test]
 fn an_index_that_only_the_registry_tells_is_one_only_where_nobody_else_has_it() {
     let (site, tenant) = (invented::site(), "shop".parse().expect("a name"));
     let registered = || Survey { registry: Some(Ok(vec![row("shop", 6)])), ..survey() };

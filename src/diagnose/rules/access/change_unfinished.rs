@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::super::{Out, Rule};
 use crate::diagnose::evidence::Api;
-use crate::diagnose::facts::journal::Step;
+use crate::diagnose::facts::journal::{Open, Step};
 use crate::diagnose::facts::{Facts, Sourced};
 use crate::diagnose::finding::{Layer, Severity, Subject};
 
@@ -13,13 +13,78 @@ pub static RULE: Rule = Rule {
     id: "change-unfinished",
     layer: Layer::Access,
     severity: Severity::Warning,
-    says: "A journal ends with a step that was sent and whose end was not noted. What became of it the server knows: the task \
-           that it was, and what is there now. The change goes on behind it; nothing is done a second time.",
-    reads: "the journal, the state of the task that it names, what waits in SDN",
-    unlike: &[("answer-lost", "one request whose answer got lost, without a journal")],
-    explains: &[],
+    says: "A change that was made from here did not come to its end, or a journal ends with a step that was sent and whose end was \
+           not noted. What became of it the server knows: the task that it was, and what is there now. The change goes on behind \
+           it; nothing is done a second time. What is half made or half gone is explained by it.",
+    reads: "the console's own journal, or one that is among the evidence; the state of the task that it names, what waits in SDN",
+    unlike: &[
+        ("answer-lost", "one request whose answer got lost, without a journal"),
+        ("sdn-pending", "what waits in SDN, whoever staged it"),
+    ],
+    explains: &HALF,
     judge,
 };
+
+/// What a change leaves that made or removed a part of what it was to.
+const HALF: [&str; 12] = [
+    "zone-missing",
+    "zone-half-made",
+    "tsig-unbound",
+    "update-key-missing",
+    "update-refused",
+    "forward-missing",
+    "forward-left-over",
+    "workload-name-missing",
+    "ptr-not-written",
+    "vnet-missing",
+    "vrf-default-missing",
+    "frr-local-not-merged",
+];
+
+/// Changes of this console.
+fn own(facts: &Facts, out: &mut Out<'_>) {
+    let Some(read) = &facts.changes else { return };
+    if let Some(why) = &read.lack {
+        out.unknown("which changes that were made from here are open", Some(why.clone()));
+    } else if read.open.is_empty() {
+        out.pass(Subject::new("source", "changes"));
+    }
+    for change in &read.open {
+        let Open { id, title, who, steps: (done, all), .. } = change;
+        let since = change.last.strftime("%Y-%m-%d %H:%M:%SZ");
+        let words = match change.running {
+            true => format!("Change {id} ({title}) is being run by {who}: {done} of {all} steps are done."),
+            false => format!("Change {id} ({title}) of {who} is open since {since}: {done} of {all} steps are done."),
+        };
+        let mut finding = out
+            .finding(Subject::new("name", id), words)
+            .fact("change.steps-done", id, format!("{done} of {all}"))
+            .affects(&change.half)
+            .from(read);
+        if let Some(at) = &change.at {
+            finding = finding.fact("change.next-step", id, at);
+        }
+        if let Some(asked) = change.lock {
+            let has = if change.certain { "has it" } else { "asked for it, and got no answer" };
+            let since = asked.strftime("%Y-%m-%d %H:%M:%SZ");
+            finding = finding.fact("sdn.lock", id, format!("{has}, since {since}")).affects(["SDN"]);
+        }
+        for name in &change.staged {
+            finding = finding.fact("sdn.staged", id, name);
+        }
+        let finding = if change.running {
+            finding.severity = Severity::Info;
+            finding.next("wait-for-change", 0, format!("wait until {id} ends"))
+        } else {
+            finding
+                .next("resume-change", 1, format!("go on with {id}: what is there is looked at first"))
+                .command(format!("deevnet-console resume {id}"))
+                .next("leave-change", 2, format!("or close {id} and leave everything as it is"))
+                .command(format!("deevnet-console resume {id} --leave"))
+        };
+        out.found(finding);
+    }
+}
 
 /// What a task came to, in words.
 fn ended(facts: &Facts, upid: &str) -> Option<String> {
@@ -29,6 +94,7 @@ fn ended(facts: &Facts, upid: &str) -> Option<String> {
 }
 
 fn judge(facts: &Facts, out: &mut Out<'_>) {
+    own(facts, out);
     let plans: BTreeSet<&str> = facts.journal.iter().map(|step| step.plan.as_str()).collect();
     for plan in plans {
         let steps: Vec<&Sourced<Step>> = facts.journal.iter().filter(|step| step.plan == plan).collect();

@@ -5,6 +5,7 @@ use crate::backends::proxmox::Error;
 use crate::diagnose::evidence::Api;
 use crate::diagnose::facts::Facts;
 use crate::diagnose::facts::guests::Power;
+use crate::diagnose::facts::journal::Open;
 use crate::diagnose::finding::{Layer, Severity, Subject};
 
 /// The rule.
@@ -45,8 +46,16 @@ fn sdn(facts: &Facts, out: &mut Out<'_>) {
             "free-lock",
             3,
             "or free the lock by force, when its holder is known to be gone: a change that still runs is cut in half",
-        )
-        .not_tested("who holds it and since when: the answer does not say");
+        );
+    // Proxmox does not tell; the console's own journal tells of the changes that were made from here.
+    let held = |change: &&Open| change.lock.is_some() && change.certain;
+    finding = match facts.changes.iter().flat_map(|read| &read.open).find(held) {
+        Some(change) => {
+            let cause = ("change-unfinished", Subject::new("name", &change.id));
+            finding.fact("lock.holder", "SDN", &change.id).caused_by(Some(cause))
+        }
+        None => finding.not_tested("who holds it and since when: the answer does not say"),
+    };
     for (number, call) in (1..).zip(&refused) {
         let token = if call.form().contains_key("lock-token") { "not the current one" } else { "none" };
         finding =

@@ -61,10 +61,27 @@ fn rest_on<'a>(mut finding: Finding, calls: impl IntoIterator<Item = &'a Call>, 
     for call in calls {
         finding = finding.resting_on(&call.file);
         if !call.writes() {
-            out.unknown(unread(call), call.failure.as_ref().map(Failure::words));
+            of_call(call, out).unknown(unread(call), call.failure.as_ref().map(Failure::words));
         }
     }
     finding
+}
+
+/// Where it is said what a read did not tell: of whom its path names.
+fn of_call<'o>(call: &Call, out: &'o mut Out<'_>) -> Out<'o> {
+    let whom = match (call.http.api, call.http.path.split('/').collect::<Vec<_>>().as_slice()) {
+        (Api::Proxmox, ["cluster", "sdn", "vnets", vnet, ..]) => Some(("vnet", *vnet)),
+        (Api::Proxmox, ["cluster", "sdn", "zones", zone, ..] | ["nodes", _, "sdn", "zones", zone, ..]) => {
+            Some(("zone", *zone))
+        }
+        (Api::Proxmox, ["nodes", _, "qemu" | "lxc", vmid, ..]) => Some(("workload", *vmid)),
+        (Api::PowerDns, ["servers", _, "zones", zone, ..]) => Some(("name", *zone)),
+        _ => None,
+    };
+    match whom {
+        Some((kind, name)) => out.about([Subject::new(kind, name)]),
+        None => out.everybody(),
+    }
 }
 
 /// What a read that failed would have told.

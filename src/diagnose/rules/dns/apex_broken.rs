@@ -3,8 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::super::{Out, Rule};
+use super::serial_unchanged::stays;
 use crate::backends::dns::{Data, Rcode, RecordType};
+use crate::backends::powerdns::Name;
 use crate::diagnose::facts::Facts;
+use crate::diagnose::facts::dns::Reply;
 use crate::diagnose::facts::powerdns::Head;
 use crate::diagnose::finding::{Layer, Severity, Subject};
 
@@ -47,7 +50,7 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
         }
     }
     for head in &facts.powerdns.zones {
-        for (key, value) in of_head(head) {
+        for (key, value) in of_head(facts, head) {
             broken.entry(head.name.as_str().to_owned()).or_default().push((key, value, head.file.to_string()));
         }
     }
@@ -66,9 +69,21 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
     }
 }
 
-fn of_head(head: &Head) -> Vec<(&'static str, &'static str)> {
+/// Whether the serial of the zone is 0 by its SOA, and not for want of one: by its records, by an answer, or perhaps since
+/// the API never moved it from where it was when the zone was made.
+fn zero(facts: &Facts, head: &Head) -> bool {
+    let is_zero = |value: &String| value.split_whitespace().nth(2) == Some("0");
+    let own = |name: &Name, kind: &String| *name == head.name && kind == "SOA";
+    let held = head.rrsets.iter().flatten().any(|(name, kind, values)| own(name, kind) && values.iter().any(is_zero));
+    let apex = head.name.as_str().trim_end_matches('.');
+    let told =
+        facts.dns.replies.iter().filter_map(Reply::soa).any(|(record, soa)| record.name == apex && soa.serial == 0);
+    held || told || !head.whole && head.soa_edit_api.as_deref().is_some_and(stays)
+}
+
+fn of_head(facts: &Facts, head: &Head) -> Vec<(&'static str, &'static str)> {
     let mut said = Vec::new();
-    if head.serial == Some(0) {
+    if head.serial == Some(0) && !zero(facts, head) {
         said.push(("apex.soa", "none"));
     }
     let Some(rrsets) = &head.rrsets else { return said };

@@ -48,7 +48,7 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
         let asked = facts.dns.resolved().any(|r| r.name == reply.name);
         let above = facts.perimeter.local_zones.as_ref().is_some_and(|z| z.iter().any(|(zone, _)| under(name, zone)));
         if !asked && above && forwarded(facts, name) == Some(false) {
-            out.unknown(format!("the resolver's answer for {name}"), None);
+            out.unknown_of([Subject::new("name", name)], format!("the resolver's answer for {name}"), None);
         }
     }
 }
@@ -74,7 +74,11 @@ fn one(facts: &Facts, reply: &Reply, built_in: &str, out: &mut Out<'_>) {
                 finding = finding.fact("answer.at-source", name, value);
             }
         }
-        None => out.unknown(format!("what the authoritative server answers for {name}"), None),
+        None => out.unknown_of(
+            [Subject::new("name", name)],
+            format!("what the authoritative server answers for {name}"),
+            None,
+        ),
     }
     match forwarded(facts, name) {
         Some(true) => finding = finding.fact("forward", &zone, "there, and not in force"),

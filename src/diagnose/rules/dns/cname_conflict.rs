@@ -29,7 +29,11 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
         let others: Vec<_> = sets.filter(|(own, other, _)| *own == owner && *other != kind).collect();
         let Some(head) = head.filter(|_| !others.is_empty()) else {
             let why = facts.calls.why(Api::PowerDns, "servers/*/zones/*");
-            out.unknown(format!("what {name} holds beside the {kind} that was refused"), why);
+            out.unknown_of(
+                [Subject::new("name", &name)],
+                format!("what {name} holds beside the {kind} that was refused"),
+                why,
+            );
             continue;
         };
         let holds: Vec<String> =

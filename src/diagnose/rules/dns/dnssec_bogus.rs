@@ -30,7 +30,11 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
             r.unchecked && r.server == reply.server && r.name == reply.name && r.kinds == reply.kinds
         };
         let Some(unchecked) = facts.dns.replies.iter().find(same) else {
-            out.unknown(format!("the resolver's answer for {name} with checking disabled"), None);
+            out.unknown_of(
+                [Subject::new("name", name)],
+                format!("the resolver's answer for {name} with checking disabled"),
+                None,
+            );
             continue;
         };
         if !unchecked.has_data() {

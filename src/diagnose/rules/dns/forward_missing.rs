@@ -39,7 +39,11 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
         let name = reply.name.as_str();
         let Some(parent) = from_above(facts, reply) else { continue };
         let Some(source) = facts.dns.at_source(reply) else {
-            out.unknown(format!("what the authoritative server answers for {name}"), None);
+            out.unknown_of(
+                [Subject::new("name", name)],
+                format!("what the authoritative server answers for {name}"),
+                None,
+            );
             continue;
         };
         if !source.has_data() {
@@ -58,7 +62,11 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
         if rows.iter().any(|row| !row.enabled || row.kind != "forward") {
             // It is off or over TLS, which other rules say: then it is no question why. One beside it in force leaves one.
             if rows.iter().any(|row| row.enabled && row.kind == "forward") {
-                out.unknown(format!("why the resolver believes {parent} about {name} although it has a row"), None);
+                out.unknown_of(
+                    [Subject::new("name", name)],
+                    format!("why the resolver believes {parent} about {name} although it has a row"),
+                    None,
+                );
             }
             continue;
         }

@@ -88,7 +88,11 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
             let mut heads = facts.powerdns.zones.iter().filter(|head| head.rrsets.is_some());
             let read = heads.any(|head| (what == "reverse") == head.name.as_str().contains(".in-addr.arpa"));
             if missing && !read {
-                out.unknown(format!("records of an earlier gateway of {} in the {what} zone", subnet.cidr), None);
+                out.unknown_of(
+                    [Subject::new("vnet", &subnet.vnet)],
+                    format!("records of an earlier gateway of {} in the {what} zone", subnet.cidr),
+                    None,
+                );
             }
         }
         out.found(finding.next(

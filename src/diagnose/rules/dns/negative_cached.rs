@@ -25,7 +25,7 @@ pub static RULE: Rule = Rule {
 };
 
 /// The zone's serial at the authoritative server: by DNS, or by its API.
-fn serial(facts: &Facts, zone: &str) -> Option<u64> {
+pub(super) fn serial(facts: &Facts, zone: &str) -> Option<u64> {
     let authorities = facts.dns.authorities();
     let spoken = facts.dns.replies.iter().filter(|r| authorities.contains(r.server.as_str()));
     let spoken = spoken.filter_map(Reply::soa).filter(|(record, _)| record.name == zone);
@@ -42,7 +42,11 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
             continue;
         }
         let Some(source) = facts.dns.at_source(reply) else {
-            out.unknown(format!("what the authoritative server answers for {name}"), None);
+            out.unknown_of(
+                [Subject::new("name", name)],
+                format!("what the authoritative server answers for {name}"),
+                None,
+            );
             continue;
         };
         if !source.has_data() {
@@ -50,10 +54,14 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
             continue;
         }
         let Some(current) = serial(facts, zone) else {
-            out.unknown(format!("the serial of {zone} at the authoritative server"), None);
+            out.unknown_of(
+                [Subject::new("name", name)],
+                format!("the serial of {zone} at the authoritative server"),
+                None,
+            );
             continue;
         };
-        // Serials wrap (RFC 1982); equal ones say that something else is wrong.
+        // Serials wrap (RFC 1982); equal ones say that the serial does not move, which is another rule's.
         let behind = u32::try_from(current).map_or(0, |now| now.wrapping_sub(soa.serial));
         if behind == 0 || behind > u32::MAX / 2 {
             continue;

@@ -33,7 +33,7 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
                 let reverse = Name::new(DnsName::reverse(ip).as_str());
                 let Some((zone, values)) = held(facts, &reverse, "PTR") else {
                     let why = facts.calls.why(Api::PowerDns, "servers/*/zones/*");
-                    out.unknown(format!("the reverse record of {address}"), why);
+                    out.unknown_of([Subject::new("name", address)], format!("the reverse record of {address}"), why);
                     continue;
                 };
                 if !values.is_empty() {

@@ -55,7 +55,11 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
             continue;
         }
         let Some(source) = facts.dns.at_source(reply) else {
-            out.unknown(format!("what the authoritative server answers for {name}"), None);
+            out.unknown_of(
+                [Subject::new("name", name)],
+                format!("what the authoritative server answers for {name}"),
+                None,
+            );
             continue;
         };
         let Some(address) = source.addresses().find(|a| is_private(*a)) else { continue };
@@ -81,7 +85,11 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
     for source in facts.dns.replies.iter().filter(|r| authorities.contains(r.server.as_str())) {
         let asked = facts.dns.replies.iter().any(|r| r.name == source.name && r.server != source.server);
         if !asked && source.addresses().any(is_private) && forwarded(facts, source.name.as_str()) == Some(false) {
-            out.unknown(format!("the resolver's answer for {}", source.name), None);
+            out.unknown_of(
+                [Subject::new("name", source.name.as_str())],
+                format!("the resolver's answer for {}", source.name),
+                None,
+            );
         }
     }
 }

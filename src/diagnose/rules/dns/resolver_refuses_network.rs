@@ -65,7 +65,11 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
             Some(reply) if reply.is(Rcode::REFUSED) || reply.silent => {}
             Some(_) => out.pass(own),
             None if allowed(facts, &place) => out.pass(own),
-            None => out.unknown(format!("what the resolver answers to {}", subnet.cidr), None),
+            None => out.unknown_of(
+                [Subject::new("subnet", subnet.cidr.to_string())],
+                format!("what the resolver answers to {}", subnet.cidr),
+                None,
+            ),
         }
     }
 }
@@ -124,7 +128,11 @@ fn allowed(facts: &Facts, place: &Place<'_>) -> bool {
 fn refused(facts: &Facts, reply: &Reply, from: &str, place: &Place<'_>, out: &mut Out<'_>) {
     let cidr = place.subnet.cidr;
     let Some(sees) = place.sees else {
-        out.unknown(format!("which address of the exit node the resolver sees for {cidr}"), None);
+        out.unknown_of(
+            [Subject::new("subnet", cidr.to_string())],
+            format!("which address of the exit node the resolver sees for {cidr}"),
+            None,
+        );
         return;
     };
     let Some(acl) = &facts.perimeter.acl else {

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use super::super::{Out, Rule};
-use super::named;
+use super::{known_zones, named, negative_cached};
 use crate::diagnose::evidence::Api;
-use crate::diagnose::facts::Facts;
 use crate::diagnose::facts::dns::Reply;
-use crate::diagnose::finding::{Layer, Severity, Subject};
+use crate::diagnose::facts::powerdns::Head;
+use crate::diagnose::facts::{Facts, Sourced};
+use crate::diagnose::finding::{Finding, Layer, Severity, Subject};
 
 /// The rule.
 pub static RULE: Rule = Rule {
@@ -15,10 +16,12 @@ pub static RULE: Rule = Rule {
     layer: Layer::Dns,
     severity: Severity::Fault,
     says: "A zone's content changed and its serial did not, so that secondaries never fetch it. The zone's soa_edit_api \
-           decides how the API moves the serial; an empty or unknown value does not move it. The secondary is not to blame.",
+           decides how the API moves the serial; an empty or unknown value leaves it where it is, which is 0 in \
+           a new zone. Neither the secondary nor a resolver that remembers the old data is to blame.",
     reads: "the zone before and after a write, its soa_edit_api, answers of several servers with the serials they carry",
     unlike: &[
         ("negative-cached", "a resolver answers, not a secondary, and the serial it carries is older"),
+        ("apex-broken", "the serial is 0 for want of an SOA"),
         ("zone-not-served", "the server refuses the zone"),
     ],
     explains: &[],
@@ -28,11 +31,17 @@ pub static RULE: Rule = Rule {
 /// Values that move the serial (facts/dns.md §2).
 const MOVING: [&str; 5] = ["DEFAULT", "INCREASE", "EPOCH", "SOA-EDIT", "SOA-EDIT-INCREASE"];
 
+/// Whether the API leaves the serial where it is with this value of `soa_edit_api`: none, or one that the server does not know.
+pub(super) fn stays(value: &str) -> bool {
+    !MOVING.contains(&value.to_ascii_uppercase().as_str())
+}
+
 fn judge(facts: &Facts, out: &mut Out<'_>) {
     let mut stuck: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for (zone, files) in written(facts).into_iter().chain(answered(facts)) {
+    for (zone, files) in written(facts).into_iter().chain(answered(facts)).chain(remembered(facts, out)) {
         stuck.entry(zone).or_default().extend(files);
     }
+    still(facts, &stuck, out);
     for (zone, files) in stuck {
         let mut finding = out
             .finding(
@@ -47,24 +56,81 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
         }
         let head = facts.powerdns.head(&named(&zone));
         match head.and_then(|head| head.soa_edit_api.as_deref().map(|value| (head, value))) {
-            None => out.unknown(format!("soa_edit_api of {zone}"), facts.calls.why(Api::PowerDns, "servers/*/zones/*")),
+            None => out.unknown_of(
+                [Subject::new("name", &zone)],
+                format!("soa_edit_api of {zone}"),
+                facts.calls.why(Api::PowerDns, "servers/*/zones/*"),
+            ),
             Some((head, value)) => {
                 let shown = if value.is_empty() { "empty" } else { value };
                 finding = finding.fact("zone.soa-edit-api", &zone, shown).from(head);
-                if !MOVING.contains(&value) {
-                    finding = finding.next(
-                        "set-soa-edit-api",
-                        2,
-                        format!(
-                            "set soa_edit_api of {zone} to DEFAULT, then write one record again to move the serial"
-                        ),
-                    );
+                if stays(value) {
+                    finding = set(finding, &zone);
                 }
             }
         }
         let finding = finding.next("raise-serial", 2, format!("raise the serial of {zone} once, by hand"));
         out.found(finding);
     }
+}
+
+/// What makes the serial move again.
+fn set(finding: Finding, zone: &str) -> Finding {
+    let text = format!("set soa_edit_api of {zone} to DEFAULT, then write one record again to move the serial");
+    finding.next("set-soa-edit-api", 2, text)
+}
+
+/// Zones whose serial no change by the API moves, beside those that are told already: it is 0, where a new zone begins, or their
+/// `soa_edit_api` is none that the server knows. A zone without one may be changed by updates alone, which move it.
+fn still(facts: &Facts, told: &BTreeMap<String, Vec<String>>, out: &mut Out<'_>) {
+    let mut zones: BTreeMap<&str, (&Sourced<Head>, &str)> = BTreeMap::new();
+    for head in &facts.powerdns.zones {
+        let how = head.soa_edit_api.as_deref().filter(|how| stays(how) && (!how.is_empty() || head.serial == Some(0)));
+        if let Some(how) = how {
+            zones.insert(head.name.as_str(), (head, how));
+        }
+    }
+    for (name, (head, how)) in zones.into_iter().filter(|(name, _)| !told.keys().any(|zone| named(zone) == named(name)))
+    {
+        let zone = name.trim_end_matches('.');
+        let shown = if how.is_empty() { "empty" } else { how };
+        let title = format!("The serial of {zone} does not move with changes by the API: its soa_edit_api is {shown}.");
+        let mut finding = out
+            .finding(Subject::new("name", zone), title)
+            .fact("zone.soa-edit-api", zone, shown)
+            .affects([zone])
+            .from(head);
+        finding.severity = Severity::Warning;
+        if let Some(serial) = head.serial {
+            finding = finding.fact("zone.serial", zone, serial);
+        }
+        let finding = set(finding, zone);
+        out.found(finding);
+    }
+}
+
+/// Zones of which a resolver remembers that a name was not there, at the serial at which the authoritative server has it. Where the
+/// API moves the serial it is not known why.
+fn remembered(facts: &Facts, out: &mut Out<'_>) -> Vec<(String, Vec<String>)> {
+    let mut found = Vec::new();
+    for reply in facts.dns.resolved().filter(|reply| !reply.has_data()) {
+        let Some((record, soa)) = reply.soa() else { continue };
+        let Some(source) = facts.dns.at_source(reply).filter(|source| source.has_data()) else { continue };
+        let zone = record.name.as_str();
+        let known = known_zones(facts).iter().any(|known| known == zone);
+        if !known || negative_cached::serial(facts, zone) != Some(u64::from(soa.serial)) {
+            continue;
+        }
+        let how = facts.powerdns.head(&named(zone)).and_then(|head| head.soa_edit_api.as_deref());
+        if how.is_some_and(stays) {
+            found.push((zone.to_owned(), vec![reply.file.to_string(), source.file.to_string()]));
+        } else {
+            let name = reply.name.as_str();
+            let missing = format!("why the resolver does not have {name}, at the serial at which the zone has it");
+            out.unknown_of([Subject::new("name", name)], missing, None);
+        }
+    }
+    found
 }
 
 /// Zones read before and after a write that was accepted, with one serial.

@@ -32,6 +32,9 @@ pub static RULE: Rule = Rule {
     judge,
 };
 
+/// The server's own list of networks that may update any zone: it adds to each zone's (facts/dns.md §5).
+pub(super) const GLOBAL: &str = "allow-dnsupdate-from";
+
 fn judge(facts: &Facts, out: &mut Out<'_>) {
     tried_keys::own(facts, out);
     for update in facts.powerdns.updates.iter().filter(|u| u.refused.as_deref() == Some("REFUSED")) {
@@ -41,10 +44,14 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
     for zone in &facts.powerdns.metadata {
         let name = zone.zone.as_str();
         let shut = !zone.update_keys().is_empty() && networks(zone.update_networks()).is_empty();
-        let Some(global) = facts.powerdns.setting("allow-dnsupdate-from").filter(|_| shut) else { continue };
-        if facts.powerdns.updates.is_empty()
-            && networks(&[global.to_owned()]).iter().all(|net| net.addr().is_loopback())
-        {
+        if !shut || !facts.powerdns.updates.is_empty() {
+            continue;
+        }
+        let Some(global) = facts.powerdns.setting(GLOBAL) else {
+            settings(facts, &mut out.about([Subject::new("name", name)]));
+            continue;
+        };
+        if networks(&[global.to_owned()]).iter().all(|net| net.addr().is_loopback()) {
             let finding = start(out, name, format!("{name} has a key for updates and no network to take them from."))
                 .fact("update.networks", name, "none")
                 .from(zone)
@@ -56,6 +63,11 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
             out.found(finding);
         }
     }
+}
+
+/// Says that the server's settings are missing.
+pub(super) fn settings(facts: &Facts, out: &mut Out<'_>) {
+    out.unknown("the settings of PowerDNS", facts.calls.why(Api::PowerDns, "servers/*/config"));
 }
 
 fn start(out: &Out<'_>, zone: &str, title: String) -> Finding {
@@ -83,13 +95,18 @@ fn credential(facts: &Facts, update: &Update, out: &mut Out<'_>) {
     }
 }
 
+/// The zone whose key was used, or the only one that was read.
+fn zone_of<'f>(facts: &'f Facts, update: &Update) -> Option<&'f Sourced<ZoneMetadata>> {
+    match facts.powerdns.metadata.as_slice() {
+        [one] => Some(one),
+        several => several.iter().find(|zone| update.key.as_ref().is_some_and(|key| zone.update_keys().contains(key))),
+    }
+}
+
 /// Signed: the key is good, and some list shuts it out.
 fn policy(facts: &Facts, update: &Update, out: &mut Out<'_>) {
     let of = &facts.powerdns;
-    let Some(settings) = &of.settings else {
-        out.unknown("the settings of PowerDNS", facts.calls.why(Api::PowerDns, "servers/*/config"));
-        return;
-    };
+    let (Some(settings), Some(global)) = (&of.settings, of.setting(GLOBAL)) else { return settings(facts, out) };
     if of.flag("dnsupdate") == Some(false) {
         let finding = start(out, "PowerDNS", "PowerDNS takes no dynamic updates at all.".to_owned())
             .fact("dnsupdate", "PowerDNS", "off")
@@ -102,14 +119,7 @@ fn policy(facts: &Facts, update: &Update, out: &mut Out<'_>) {
         out.unknown("what the policy script of PowerDNS decides", None);
         return;
     }
-    // The zone is that whose key was used, or the only one that was read.
-    let signed =
-        |zone: &&Sourced<ZoneMetadata>| update.key.as_ref().is_some_and(|key| zone.update_keys().contains(key));
-    let zone = match of.metadata.as_slice() {
-        [one] => Some(one),
-        several => several.iter().find(signed),
-    };
-    let Some(zone) = zone else {
+    let Some(zone) = zone_of(facts, update) else {
         out.unknown(
             "the metadata of the zone that was to be updated",
             facts.calls.why(Api::PowerDns, "servers/*/zones/*/metadata"),
@@ -120,7 +130,7 @@ fn policy(facts: &Facts, update: &Update, out: &mut Out<'_>) {
     let keys = zone.update_keys();
     let listed = update.key.as_ref().map(|key| keys.contains(key));
     let mut allowed = zone.update_networks().to_vec();
-    allowed.extend(of.setting("allow-dnsupdate-from").map(str::to_owned));
+    allowed.push(global.to_owned());
     let from = update.from.parse::<IpAddr>().ok();
     let Some(from) = from else {
         out.unknown("the address the update was sent from", None);
@@ -148,7 +158,11 @@ fn policy(facts: &Facts, update: &Update, out: &mut Out<'_>) {
         finding.title = format!("{name} does not list the key the update was signed with.");
         out.found(finding);
     } else {
-        out.unknown(format!("why PowerDNS refuses updates of {name}: every list lets them in"), None);
+        out.unknown_of(
+            [Subject::new("name", name)],
+            format!("why PowerDNS refuses updates of {name}: every list lets them in"),
+            None,
+        );
     }
 }
 

@@ -36,7 +36,11 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
         let read = owner(facts, wanted).and_then(|name| Some((held(facts, &name, &wanted.kind)?, name)));
         let Some(((head, values), name)) = read else {
             let why = facts.calls.why(Api::PowerDns, "servers/*/zones/*");
-            out.unknown(format!("what {} holds of type {} already", wanted.name, wanted.kind), why);
+            out.unknown_of(
+                [Subject::new("name", &wanted.name)],
+                format!("what {} holds of type {} already", wanted.name, wanted.kind),
+                why,
+            );
             continue;
         };
         let name = name.as_str().trim_end_matches('.');

@@ -31,7 +31,11 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
         let head = facts.powerdns.head(&name).filter(|head| head.rrsets.is_some() && head.whole);
         let Some(head) = head else {
             let why = facts.calls.why(Api::PowerDns, "servers/*/zones/*");
-            out.unknown(format!("whether the refused request left {zone} behind"), why);
+            out.unknown_of(
+                [Subject::new("name", zone)],
+                format!("whether the refused request left {zone} behind"),
+                why,
+            );
             continue;
         };
         // Somebody made it since: it is nobody's half, and not one's own to remove.

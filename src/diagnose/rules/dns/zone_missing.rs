@@ -63,7 +63,8 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
             (Some(false), Some(reply)) => {
                 gone.entry(row.domain.clone()).or_default().push(reply.file.to_string());
             }
-            (None, Some(_)) => out.unknown(
+            (None, Some(_)) => out.unknown_of(
+                [Subject::new("name", &row.domain)],
                 format!("whether PowerDNS has {}", row.domain),
                 facts.calls.why(Api::PowerDns, "servers/*/zones"),
             ),

@@ -41,7 +41,7 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
             let why = facts.calls.why(Api::PowerDns, "servers/*/zones/*");
             // Whether it is of PowerDNS at all only PowerDNS can say.
             if facts.powerdns.settings.is_some() {
-                out.unknown(format!("whether PowerDNS has {zone}"), why);
+                out.unknown_of([Subject::new("name", &zone)], format!("whether PowerDNS has {zone}"), why);
             }
             continue;
         };
@@ -53,13 +53,17 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
             continue;
         };
         let Some((made, now)) = times(facts) else {
-            out.unknown(format!("when {zone} was made, and what time it is"), None);
+            out.unknown_of([Subject::new("name", &zone)], format!("when {zone} was made, and what time it is"), None);
             continue;
         };
         let age = now.duration_since(made).as_secs();
         let by = made.checked_add(SignedDuration::from_secs(interval)).ok().filter(|_| age < interval);
         let Some(by) = by else {
-            out.unknown(format!("why {} refuses {zone}, which PowerDNS has", reply.server), None);
+            out.unknown_of(
+                [Subject::new("name", &zone)],
+                format!("why {} refuses {zone}, which PowerDNS has", reply.server),
+                None,
+            );
             continue;
         };
         let mut finding = out

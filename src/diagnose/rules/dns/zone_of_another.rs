@@ -44,7 +44,7 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
         let zone = head.name.as_str().trim_end_matches('.');
         let label = zone.split('.').next().unwrap_or_default();
         let Some(account) = &head.account else {
-            out.unknown(format!("whose {zone} is: it names no account"), None);
+            out.unknown_of([Subject::new("name", zone)], format!("whose {zone} is: it names no account"), None);
             continue;
         };
         if account == label {
@@ -70,7 +70,11 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
             }
         }
         if !told {
-            out.unknown(format!("what the zone above {zone} holds below that name"), None);
+            out.unknown_of(
+                [Subject::new("name", zone)],
+                format!("what the zone above {zone} holds below that name"),
+                None,
+            );
         }
         out.found(finding);
     }

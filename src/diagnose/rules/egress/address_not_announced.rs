@@ -79,7 +79,11 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
                         );
                     }
                 }
-                _ => out.unknown(format!("the zone of VNet {vnet}"), facts.pve.why("cluster/sdn/zones")),
+                _ => out.unknown_of(
+                    [Subject::new("vnet", vnet)],
+                    format!("the zone of VNet {vnet}"),
+                    facts.pve.why("cluster/sdn/zones"),
+                ),
             }
             out.found(finding);
         }

@@ -51,14 +51,22 @@ fn judge_pair(facts: &Facts, (name, node): (&str, &Node), zone: &str, out: &mut 
     let asked = zones.and_then(|zones| zones.iter().find(|z| z.zone == zone));
     let asked = asked.map(|zone| text(&zone.fields, "exitnodes-local-routing").is_some_and(|on| on == "1"));
     if asked.is_none() {
-        out.unknown(format!("whether zone {zone} asks for local routing"), facts.pve.why("cluster/sdn/zones"));
+        out.unknown_of(
+            [Subject::new("zone", zone)],
+            format!("whether zone {zone} asks for local routing"),
+            facts.pve.why("cluster/sdn/zones"),
+        );
     }
     let Some(routes) = node.tables.get(MAIN) else {
         out.unknown(format!("the main table of {name}"), node.why_unread("route"));
         return;
     };
     let (Some(filter), Some(set)) = (node.rp_filter_of(&dev), &node.rp_filter) else {
-        out.unknown(format!("rp_filter of {dev} on {name}"), node.why_unread("rp_filter"));
+        out.unknown_of(
+            [Subject::new("zone", zone)],
+            format!("rp_filter of {dev} on {name}"),
+            node.why_unread("rp_filter"),
+        );
         return;
     };
     let back: Vec<_> = routes.iter().filter(|r| r.dev.as_ref() == Some(&dev) && r.gateway.is_some()).collect();

@@ -34,7 +34,11 @@ fn between(node: &Node, guest: u64, card: u64) -> Vec<&Link> {
 fn judge(facts: &Facts, out: &mut Out<'_>) {
     for nic in facts.pve.nics.iter().filter(|nic| nic.firewall && nic.mtu.is_some()) {
         if facts.nodes.get(&nic.node).is_none_or(|node| node.links.is_none()) {
-            out.unknown(format!("MTUs of the interfaces of {}/{} on {}", nic.vmid, nic.key, nic.node), None);
+            out.unknown_of(
+                [Subject::new("workload", &nic.vmid)],
+                format!("MTUs of the interfaces of {}/{} on {}", nic.vmid, nic.key, nic.node),
+                None,
+            );
         }
     }
     for (name, node) in facts.nodes.iter() {

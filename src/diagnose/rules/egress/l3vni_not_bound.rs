@@ -31,7 +31,11 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
             let subject = Subject::new("zone", &zone.zone);
             match seen(node, vni) {
                 Some("L3") => out.pass(subject),
-                None => out.unknown(format!("the VNIs of {name}"), node.why_unread("vtysh")),
+                None => out.unknown_of(
+                    [Subject::new("zone", &zone.zone)],
+                    format!("the VNIs of {name}"),
+                    node.why_unread("vtysh"),
+                ),
                 Some(kind) => {
                     let title = format!("VNI {vni} of zone {} is not bound to its VRF on {name} ({kind}).", zone.zone);
                     let mut finding = out

@@ -52,7 +52,11 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
             }
             match translator(facts, question.src) {
                 Some(translator) => found(server, host, capture, (question, answer), translator, out),
-                None => out.unknown(format!("who translates to {}", question.src), None),
+                None => out.unknown_of(
+                    [Subject::new("subnet", question.src.to_string())],
+                    format!("who translates to {}", question.src),
+                    None,
+                ),
             }
         }
     }

@@ -29,7 +29,7 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
                 continue;
             }
             match rules.try_fold(false, |foreign, rule| Some(foreign | is_foreign(&exit, rule)?)) {
-                None => exit.unknown(out, "the addresses", "addr"),
+                None => exit.unknown_of(tenant, out, "the addresses", "addr"),
                 Some(true) => hits.push(tenant),
                 Some(false) => out.pass(Subject::new("zone", tenant.zone)),
             }

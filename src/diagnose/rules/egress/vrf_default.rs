@@ -35,7 +35,7 @@ pub(super) fn each<'e, 'a>(
         match exit.node.default_of(&tenant.vrf) {
             // Without a VRF there is no table: that is said by the rule of the missing zone.
             None if exit.realised(tenant) == Some(false) => {}
-            None => exit.unknown(out, &format!("the routes of {}", tenant.vrf), "route"),
+            None => exit.unknown_of(tenant, out, &format!("the routes of {}", tenant.vrf), "route"),
             Some(default) if hit(tenant, default) => hits.push(tenant),
             Some(_) => out.pass(Subject::new("zone", tenant.zone)),
         }

@@ -151,7 +151,11 @@ fn one(facts: &Facts, (exit, tenant): (&Exit<'_>, &Tenant<'_>), ip: Ipv4Addr, lo
     if !is(&SILENT) && (!looked.by_address || is(&["DELAY"])) {
         // A ping alone may be filtered by the guest, or lost to a full table before anybody was asked.
         let why = states.map(|states| format!("no ping was answered, and its neighbour entry is {}", states.join(" ")));
-        out.unknown(format!("whether {ip} answers on {} of {}", looked.dev, exit.name), why);
+        out.unknown_of(
+            [Subject::new("zone", tenant.zone)],
+            format!("whether {ip} answers on {} of {}", looked.dev, exit.name),
+            why,
+        );
         return;
     }
     let mut finding = finding(facts, (exit, tenant), (looked.dev, ip), out)

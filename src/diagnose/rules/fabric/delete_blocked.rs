@@ -83,7 +83,7 @@ fn finding(facts: &Facts, (subject, Group { links, vnets, .. }): (Subject, &Grou
         let subnets: Vec<_> = facts.sdn.subnets_in_force().filter(|(_, subnet)| subnet.vnet == *vnet).collect();
         if subnets.is_empty() && !facts.sdn.subnets.keys().any(|(_, read)| read == vnet) {
             let why = facts.calls.why(Api::Proxmox, "cluster/sdn/vnets/*/subnets");
-            out.unknown(format!("the subnets of {vnet}"), why);
+            out.unknown_of([Subject::new("vnet", vnet)], format!("the subnets of {vnet}"), why);
         }
         links.extend(subnets.iter().map(|(_, subnet)| (format!("vnet {vnet}"), subnet.cidr.to_string())));
         let on = facts.guests.config.iter().filter(|(_, config)| config.bridges.contains(vnet));

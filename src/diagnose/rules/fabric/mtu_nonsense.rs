@@ -57,7 +57,7 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
             }
         }
         if facts.sdn.dry_runs.is_empty() {
-            out.unknown(format!("which interfaces get the MTU of {zone}"), None);
+            out.unknown_of([Subject::new("zone", zone)], format!("which interfaces get the MTU of {zone}"), None);
         }
         out.found(finding);
     }

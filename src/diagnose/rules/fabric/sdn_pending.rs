@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::super::{Out, Rule};
+use crate::diagnose::facts::journal::Open;
 use crate::diagnose::facts::sdn::Pending;
 use crate::diagnose::facts::{Facts, Sourced};
 use crate::diagnose::finding::{Finding, Layer, Severity, Subject};
@@ -15,7 +16,8 @@ pub static RULE: Rule = Rule {
     says: "Objects of the SDN configuration wait to be applied. An apply commits everything that waits, by whomever; the platform \
            does not say who made a change. New objects may belong to the change at hand; changes of what others use are \
            to be looked at one by one. A rollback throws all of them away.",
-    reads: "zones, VNets, subnets and controllers with what waits, what this session wrote, the lock's refusal",
+    reads: "zones, VNets, subnets and controllers with what waits, what this session wrote, what open changes of this console staged, \
+            the lock's refusal",
     unlike: &[
         ("sdn-no-effect", "marked as changed, without a difference"),
         ("node-lags", "nothing waits, a node is behind"),
@@ -31,12 +33,30 @@ fn written_here(facts: &Facts, one: &Pending) -> bool {
     })
 }
 
-/// Who made a change: ours by what was written here; else a guess, and marked as one.
-fn origin(facts: &Facts, one: &Pending) -> &'static str {
-    match (written_here(facts, one), one.state.as_str()) {
-        (true, _) => "this session",
-        (false, "new") => "this session?",
-        (false, _) => "not this session?",
+/// The id of an object as a change names it: of a subnet its network.
+fn called(one: &Pending) -> String {
+    let net = one.id.rsplit_once('-').and_then(|(head, length)| Some((head.rsplit_once('-')?.1, length)));
+    match net.filter(|_| one.kind == "subnet") {
+        Some((network, length)) => format!("{network}/{length}"),
+        None => one.id.clone(),
+    }
+}
+
+/// The open change of this console that staged all of `waits`.
+fn staged_by<'f>(facts: &'f Facts, waits: &[&Sourced<Pending>]) -> Option<&'f Open> {
+    let ids: Vec<String> = waits.iter().map(|one| called(one)).collect();
+    facts.changes.as_ref()?.staging(ids.iter().map(String::as_str))
+}
+
+/// Who made a change: ours by what was written here, or by what an open change staged; else a guess, and marked as one.
+fn origin(facts: &Facts, one: &Pending) -> String {
+    let id = called(one);
+    let change = facts.changes.as_ref().and_then(|changes| changes.staging(std::iter::once(id.as_str())));
+    match (written_here(facts, one), change, one.state.as_str()) {
+        (true, ..) => "this session".to_owned(),
+        (_, Some(change), _) => format!("change {}", change.id),
+        (_, _, "new") => "this session?".to_owned(),
+        _ => "not this session?".to_owned(),
     }
 }
 
@@ -67,7 +87,12 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
     out.found(finding);
 }
 
+fn objects(count: usize) -> String {
+    if count == 1 { "1 object".to_owned() } else { format!("{count} objects") }
+}
+
 fn finding(facts: &Facts, waits: &[&Sourced<Pending>], out: &Out<'_>) -> Finding {
+    let staged = staged_by(facts, waits);
     let foreign: Vec<_> = waits.iter().filter(|one| origin(facts, one).starts_with("not")).collect();
     let name = |one: &Pending| format!("{} {}", one.kind, one.id);
     let title = match foreign.first() {
@@ -79,10 +104,15 @@ fn finding(facts: &Facts, waits: &[&Sourced<Pending>], out: &Out<'_>) -> Finding
             name(one),
             foreign.len().saturating_sub(1)
         ),
+        None if staged.is_some() => {
+            let change = staged.map_or("", |change| change.id.as_str());
+            format!("{} of SDN that change {change} staged wait to be applied.", objects(waits.len()))
+        }
         None if waits.len() == 1 => "An object of SDN waits to be applied.".to_owned(),
         None => format!("{} objects of SDN wait to be applied.", waits.len()),
     };
-    let mut finding = out.finding(Subject::new("source", "sdn"), title);
+    let cause = staged.map(|change| ("change-unfinished", Subject::new("name", &change.id)));
+    let mut finding = out.finding(Subject::new("source", "sdn"), title).caused_by(cause);
     let mut zones = BTreeSet::new();
     for one in waits {
         finding = finding

@@ -48,18 +48,30 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
             facts.sdn.pending.iter().filter(|one| one.kind == "subnet" && one.state == "new" && own(&one.id)).collect();
         if waits.is_empty() {
             let why = facts.calls.why(Api::Proxmox, "cluster/sdn/vnets/*/subnets");
-            out.unknown(format!("whether the subnets of zone {zone} are in force, or their range is full"), why);
+            out.unknown_of(
+                [Subject::new("zone", &zone)],
+                format!("whether the subnets of zone {zone} are in force, or their range is full"),
+                why,
+            );
             continue;
         }
         let used = match in_use(facts, &zone) {
             Ok(0) => 0,
             Ok(used) => {
                 let what = format!("whether the range of zone {zone} is full, or its subnet waits to be applied");
-                out.unknown(what, Some(format!("{used} of its addresses are in use")));
+                out.unknown_of(
+                    [Subject::new("zone", &zone)],
+                    what,
+                    Some(format!("{used} of its addresses are in use")),
+                );
                 continue;
             }
             Err(why) => {
-                out.unknown(format!("which addresses of zone {zone} are in use"), why);
+                out.unknown_of(
+                    [Subject::new("zone", &zone)],
+                    format!("which addresses of zone {zone} are in use"),
+                    why,
+                );
                 continue;
             }
         };

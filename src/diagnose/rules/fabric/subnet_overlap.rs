@@ -64,7 +64,8 @@ fn finding(facts: &Facts, large: &Subnet, small: &Subnet, out: &mut Out<'_>) -> 
     let shared = match (exits(&large.zone), exits(&small.zone)) {
         (Some(a), Some(b)) => a.into_iter().filter(|node| b.contains(node)).collect(),
         _ => {
-            out.unknown(
+            out.unknown_of(
+                [Subject::new("zone", &large.zone), Subject::new("zone", &small.zone)],
                 format!("the exit nodes of zones {} and {}", large.zone, small.zone),
                 facts.pve.why("cluster/sdn/zones"),
             );

@@ -31,7 +31,7 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
         let name = &tenant.zone.zone;
         let vnets = facts.sdn.vnets_in_force();
         if let (None, Some(why)) = (vnets, facts.pve.why("cluster/sdn/vnets")) {
-            out.unknown("the tags of the VNets", Some(why));
+            out.unknown_of([Subject::new("zone", name)], "the tags of the VNets", Some(why));
         }
         let mut differences = controller(&tenant);
         for vnet in vnets.iter().flat_map(|list| list.iter()).filter(|vnet| vnet.zone == *name) {
@@ -56,7 +56,9 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
             let unread = unread(facts, vnets, name);
             match unread.is_empty() {
                 true => out.pass(Subject::new("zone", name)),
-                false => out.unknown(unread.join(", "), facts.pve.why("cluster/sdn/vnets")),
+                false => {
+                    out.unknown_of([Subject::new("zone", name)], unread.join(", "), facts.pve.why("cluster/sdn/vnets"))
+                }
             }
             continue;
         };

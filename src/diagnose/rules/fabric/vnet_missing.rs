@@ -44,7 +44,11 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
     for nic in &facts.pve.nics {
         let Some(zone) = facts.sdn.zone_of(&nic.bridge) else {
             if facts.sdn.node_zones.get(&nic.node).is_some_and(|zones| zones.is_empty()) {
-                out.unknown(format!("the zone of {}", nic.bridge), facts.pve.why("cluster/sdn"));
+                out.unknown_of(
+                    [Subject::new("vnet", &nic.bridge)],
+                    format!("the zone of {}", nic.bridge),
+                    facts.pve.why("cluster/sdn"),
+                );
             }
             continue;
         };
@@ -130,7 +134,11 @@ fn finding(facts: &Facts, vmid: &str, node: &str, vnet: &str, out: &mut Out<'_>)
         _ => "why is not known".to_owned(),
     };
     if zone.is_none() || nodes.is_none() {
-        out.unknown(format!("the zone of VNet {vnet} and its nodes"), facts.pve.why("cluster/sdn/zones"));
+        out.unknown_of(
+            [Subject::new("vnet", vnet)],
+            format!("the zone of VNet {vnet} and its nodes"),
+            facts.pve.why("cluster/sdn/zones"),
+        );
     }
     let title = format!("{who} cannot run on {node}: VNet {vnet} is not there; {reason}.");
     let mut finding = out

@@ -43,7 +43,8 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
         let knows = facts.sdn.node_zones.get(node).is_some_and(|all| all.contains_key(zone));
         // With nothing shown at all it may be the token.
         if content.is_empty() && !knows {
-            out.unknown(
+            out.unknown_of(
+                [Subject::new("zone", zone)],
                 format!("what {node} made of zone {zone}: its list is empty"),
                 facts.pve.why("access/permissions"),
             );

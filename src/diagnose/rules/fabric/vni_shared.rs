@@ -69,7 +69,7 @@ fn tags(facts: &Facts, out: &mut Out<'_>) {
             let names: Vec<&str> = all.iter().filter(sure).map(|vnet| vnet.vnet.as_str()).collect();
             if let (Some(zone), true) = (unclear.get(&tag), names.len() < 2) {
                 let what = format!("of what kind zone {zone} is, which shares tag {tag}");
-                out.unknown(what, facts.pve.why("cluster/sdn/zones"));
+                out.unknown_of([Subject::new("zone", *zone)], what, facts.pve.why("cluster/sdn/zones"));
                 continue;
             }
             let title = format!("VNets {} have one tag, {tag}.", names.join(" and "));

@@ -55,7 +55,7 @@ fn of_sender(sent: &Sourced<Sent>, from: &str, out: &mut Out<'_>) {
     if let Some((_, why)) = open.first() {
         let missing =
             format!("whether packets of tenant {from} reach {} by way of {}", others_of(open.len()), sent.node);
-        out.unknown(missing, Some((*why).clone()));
+        out.unknown_of([Subject::new("zone", from)], missing, Some((*why).clone()));
     }
     if !answered.is_empty() {
         out.found(finding(sent, from, &answered, out));

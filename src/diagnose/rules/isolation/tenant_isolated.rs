@@ -121,7 +121,12 @@ fn of_node(facts: &Facts, node: &str, nulls: &[Null], out: &mut Out<'_>) {
     if !nobodys.is_empty() {
         let nets: Vec<String> = nobodys.iter().map(ToString::to_string).collect();
         let nets = some_of(&nets.iter().map(String::as_str).collect::<Vec<_>>());
-        out.unknown(format!("whose {nets} are, null routes in VRFs of {node}"), facts.pve.why("cluster/sdn/vnets"));
+        let whom: Vec<Subject> = nobodys.iter().map(|net| Subject::new("subnet", net.to_string())).collect();
+        out.unknown_of(
+            whom,
+            format!("whose {nets} are, null routes in VRFs of {node}"),
+            facts.pve.why("cluster/sdn/vnets"),
+        );
     }
     if owners.is_empty() {
         return;

@@ -41,7 +41,11 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
         if !whole && foreign.iter().all(|bridge| owner(bridge).is_none()) {
             let names = foreign.iter().map(|bridge| bridge.as_str()).collect::<Vec<_>>().join(", ");
             let why = facts.pve.why("access/permissions");
-            out.unknown(format!("whose {names} of {name} is: whether the token sees every VNet"), why);
+            out.unknown_of(
+                [Subject::new("zone", tenant)],
+                format!("whose {names} of {name} is: whether the token sees every VNet"),
+                why,
+            );
             continue;
         }
         let whose = owner(first).map_or_else(|| "no tenant's".to_owned(), |zone| format!("tenant {zone}'s"));

@@ -66,7 +66,11 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
         }
         // A registry knows of tenants before the fabric does.
         if site.value.registry.is_some() {
-            out.unknown(format!("whether the registry still has the tenant of {domain}"), None);
+            out.unknown_of(
+                [Subject::new("name", domain)],
+                format!("whether the registry still has the tenant of {domain}"),
+                None,
+            );
             continue;
         }
         let who = match of {

@@ -68,7 +68,11 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
         }
         match covered(nat, &subnet.cidr, &names) {
             Some(true) => out.pass(Subject::new("subnet", &shown)),
-            None => out.unknown(format!("which sources the rules of source NAT mean for {shown}"), None),
+            None => out.unknown_of(
+                [Subject::new("subnet", &shown)],
+                format!("which sources the rules of source NAT mean for {shown}"),
+                None,
+            ),
             Some(false) => {
                 let automatic = nat.iter().all(|rule| rule.automatic);
                 let mut finding = out
@@ -113,7 +117,8 @@ fn states(
     out: &mut Out<'_>,
 ) -> crate::diagnose::finding::Finding {
     let Some(states) = &facts.perimeter.states else {
-        out.unknown(
+        out.unknown_of(
+            [Subject::new("subnet", net.to_string())],
             format!("whether packets of {net} leave untranslated"),
             facts.calls.why(Api::Opnsense, "diagnostics/firewall/querystates"),
         );

@@ -41,7 +41,11 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
         let shown = route.network.to_string();
         let Some(via) = address(facts, route) else {
             let why = facts.calls.why(Api::Opnsense, "routes/gateway/status");
-            out.unknown(format!("the address of gateway {}, by which {shown} is routed", route.gateway), why);
+            out.unknown_of(
+                [Subject::new("subnet", &shown)],
+                format!("the address of gateway {}, by which {shown} is routed", route.gateway),
+                why,
+            );
             continue;
         };
         if exits.contains(&via) {

@@ -58,7 +58,8 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
             .resting_on(&call.file);
         match facts.guests.answering.get(vmid) {
             Some(answers) => finding = finding.fact("agent.answers", vmid, "yes").from(answers),
-            None => out.unknown(
+            None => out.unknown_of(
+                [Subject::new("workload", vmid)],
                 format!("whether the agent of {vmid} answers"),
                 facts.calls.why(Api::Proxmox, "nodes/*/qemu/*/agent/info"),
             ),
@@ -69,13 +70,21 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
         let finding = finding
             .next("verify-by-effect", 0, "look for what the command was to bring about, before anything is run again")
             .not_tested("the effect of the command: a file, a service, a check-in");
-        out.unknown(format!("how process {pid} in {vmid} ended"), call.failure.as_ref().map(Failure::words));
+        out.unknown_of(
+            [Subject::new("workload", vmid)],
+            format!("how process {pid} in {vmid} ended"),
+            call.failure.as_ref().map(Failure::words),
+        );
         out.found(finding);
     }
     for process in facts.guests.processes.iter().filter(|p| p.ended.is_none()) {
         let pid = process.pid.to_string();
         if !lost.contains(&(process.vmid.as_str(), pid.as_str())) {
-            out.unknown(format!("how process {pid} in {} ended", process.vmid), None);
+            out.unknown_of(
+                [Subject::new("workload", &process.vmid)],
+                format!("how process {pid} in {} ended", process.vmid),
+                None,
+            );
         }
     }
 }

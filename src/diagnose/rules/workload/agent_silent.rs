@@ -47,7 +47,8 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
             (Some(power), Some(seconds)) => {
                 finding = finding.fact("workload.uptime", vmid, span(seconds)).from(power);
             }
-            _ => out.unknown(
+            _ => out.unknown_of(
+                [Subject::new("workload", vmid)],
                 format!("how long guest {vmid} has been up"),
                 facts.calls.why(Api::Proxmox, "nodes/*/qemu/*/status/current"),
             ),
@@ -66,7 +67,7 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
         let asked = facts.calls.of(Api::Proxmox).any(|c| c.http.path.contains("/agent/") && c.http.segment(3) == vmid);
         if running && !asked {
             let name = config.name.as_deref().unwrap_or(vmid);
-            out.unknown(format!("whether the agent of {name} answers"), None);
+            out.unknown_of([Subject::new("workload", vmid)], format!("whether the agent of {name} answers"), None);
         }
     }
 }

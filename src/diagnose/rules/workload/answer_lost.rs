@@ -55,22 +55,38 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
         let why = |path: &str| facts.calls.why(Api::Proxmox, path);
         let task = match tasks.as_slice() {
             _ if ours == Some(false) => {
-                out.unknown(format!("what came of the request for {vmid}: another guest has that number"), None);
+                out.unknown_of(
+                    [Subject::new("workload", &vmid)],
+                    format!("what came of the request for {vmid}: another guest has that number"),
+                    None,
+                );
                 continue;
             }
             [task] => task,
             [] => {
-                out.unknown(format!("the task that the request for {vmid} began, if any"), why("nodes/*/tasks"));
+                out.unknown_of(
+                    [Subject::new("workload", &vmid)],
+                    format!("the task that the request for {vmid} began, if any"),
+                    why("nodes/*/tasks"),
+                );
                 continue;
             }
             several => {
-                out.unknown(format!("which of {} clones of {source} was to make {vmid}", several.len()), None);
+                out.unknown_of(
+                    [Subject::new("workload", &vmid)],
+                    format!("which of {} clones of {source} was to make {vmid}", several.len()),
+                    None,
+                );
                 continue;
             }
         };
         let done = ours == Some(true) && task.end.is_some() && !task.failed();
         if !done && !is_since(facts, task) {
-            out.unknown(format!("whether the clone of {source} that was read was begun after the request"), None);
+            out.unknown_of(
+                [Subject::new("workload", &vmid)],
+                format!("whether the clone of {source} that was read was begun after the request"),
+                None,
+            );
             continue;
         }
         let (outcome, title) = match task.end.as_deref() {
@@ -80,7 +96,11 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
             }
             Some(_) if done => ("done", format!("The clone to {vmid} is done; only its answer was lost.")),
             Some(_) => {
-                out.unknown(format!("whether guest {vmid} is there"), why("cluster/resources"));
+                out.unknown_of(
+                    [Subject::new("workload", &vmid)],
+                    format!("whether guest {vmid} is there"),
+                    why("cluster/resources"),
+                );
                 continue;
             }
         };

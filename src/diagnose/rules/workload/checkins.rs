@@ -3,6 +3,8 @@
 //! What holds of a record is judged as the console's own rows are; nothing is said where the site has no source of
 //! check-ins, or its service offers none.
 
+use std::collections::BTreeSet;
+
 use jiff::SignedDuration;
 
 use super::super::{Out, Rule};
@@ -179,7 +181,7 @@ impl Seen<'_> {
             }
             _ => {
                 let partly = facts.cluster.guests.is_some().then(|| "the list of guests may not be whole".to_owned());
-                let why = partly.or_else(|| facts.calls.why(Api::Proxmox, "cluster/resources"));
+                let why = unnamed(facts).or(partly).or_else(|| facts.calls.why(Api::Proxmox, "cluster/resources"));
                 (format!("which machine is that of {who}"), why)
             }
         };
@@ -196,6 +198,14 @@ impl Seen<'_> {
         let number = self.case.machine.vm.map(|vm| vm.vmid).or(record.vmid);
         Subject::new("workload", number.map_or_else(|| who(record), |number| number.to_string()))
     }
+}
+
+/// Where guests are that Proxmox names by their numbers alone, as it does while their node is out of reach.
+fn unnamed(facts: &Facts) -> Option<String> {
+    let guests = facts.cluster.guests.iter().flat_map(|all| &all.value);
+    let nodes: BTreeSet<&str> = guests.filter(|guest| guest.name.is_none()).map(|guest| guest.node.as_str()).collect();
+    let nodes: Vec<&str> = nodes.into_iter().collect();
+    (!nodes.is_empty()).then(|| format!("guests of {} are listed without their names", crate::text::some_of(&nodes)))
 }
 
 fn who(record: &Record) -> String {
@@ -246,9 +256,9 @@ fn machine<'f>(facts: &'f Facts, record: &Record) -> Machine<'f> {
         Some(Vm { vmid: u32::try_from(guest.vmid).ok()?, uuid: uuid(guest), status, started_at })
     });
     let fresh = facts.cluster.guests.is_some();
-    // While a node is out of reach, Proxmox names its guests by their numbers alone.
-    let named = all.iter().all(|guest| guest.name.is_some());
-    let whole = fresh && named && facts.access.held.as_ref().is_some_and(|held| RESOURCES.privilege.sees_all(held));
+    let whole = fresh
+        && unnamed(facts).is_none()
+        && facts.access.held.as_ref().is_some_and(|held| RESOURCES.privilege.sees_all(held));
     Machine { vm, fresh, whole, read_at: facts.read_at }
 }
 

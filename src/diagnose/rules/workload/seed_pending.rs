@@ -55,7 +55,7 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
             Some(false) => finding = finding.next("start-workload", 1, format!("start {vmid}")),
             None => {
                 let why = facts.calls.why(Api::Proxmox, "nodes/*/qemu/*/status/current");
-                out.unknown(format!("whether guest {vmid} runs"), why);
+                out.unknown_of([Subject::new("workload", vmid)], format!("whether guest {vmid} runs"), why);
             }
         }
         if let Some(config) = facts.guests.config.get(vmid) {

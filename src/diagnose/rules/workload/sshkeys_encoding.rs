@@ -71,15 +71,23 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
 /// How the keys that are stored compare with those that were meant.
 fn stored(facts: &Facts, vmid: &str, out: &mut Out<'_>) -> Option<&'static str> {
     let [key] = facts.provisioning.keys.as_slice() else {
-        out.unknown(format!("the key that was meant for guest {vmid}"), None);
+        out.unknown_of([Subject::new("workload", vmid)], format!("the key that was meant for guest {vmid}"), None);
         return None;
     };
     let Some(config) = facts.guests.config.get(vmid) else {
-        out.unknown(format!("the keys that guest {vmid} has"), facts.calls.why(Api::Proxmox, "nodes/*/qemu/*/config"));
+        out.unknown_of(
+            [Subject::new("workload", vmid)],
+            format!("the keys that guest {vmid} has"),
+            facts.calls.why(Api::Proxmox, "nodes/*/qemu/*/config"),
+        );
         return None;
     };
     let Ok(meant) = SshKeys::new(&key.value) else {
-        out.unknown(format!("whether what was meant for guest {vmid} is a public key"), None);
+        out.unknown_of(
+            [Subject::new("workload", vmid)],
+            format!("whether what was meant for guest {vmid} is a public key"),
+            None,
+        );
         return None;
     };
     let lines = |text: &str| text.lines().map(|line| line.trim().to_owned()).collect::<Vec<_>>();

@@ -53,7 +53,11 @@ fn uptime(facts: &Facts, id: &str, finding: Finding, out: &mut Out<'_>) -> Findi
     let read = facts.guests.uptimes.get(id).map(Vec::as_slice).unwrap_or_default();
     let [before, .., after] = read else {
         let why = facts.calls.why(Api::Proxmox, "nodes/*/qemu/*/status/current");
-        out.unknown(format!("whether guest {id} was restarted: its uptime before and after"), why);
+        out.unknown_of(
+            [Subject::new("workload", id)],
+            format!("whether guest {id} was restarted: its uptime before and after"),
+            why,
+        );
         return finding;
     };
     let anew = after.value < before.value;

@@ -53,13 +53,17 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
                 finding =
                     told.iter().fold(finding.from(log), |finding, text| finding.fact("task.warning", &task, text));
             }
-            _ => out.unknown(format!("what {task} warns of"), facts.calls.why(Api::Proxmox, "nodes/*/tasks/*/log")),
+            _ => out.unknown_of(
+                [Subject::new("workload", id)],
+                format!("what {task} warns of"),
+                facts.calls.why(Api::Proxmox, "nodes/*/tasks/*/log"),
+            ),
         }
         match facts.guests.power.get(id) {
             Some(power) => finding = finding.fact("workload.state", id, &power.status).from(power),
             None => {
                 let why = facts.calls.why(Api::Proxmox, "nodes/*/qemu/*/status/current");
-                out.unknown(format!("whether guest {id} runs"), why);
+                out.unknown_of([Subject::new("workload", id)], format!("whether guest {id} runs"), why);
             }
         }
         out.found(finding);

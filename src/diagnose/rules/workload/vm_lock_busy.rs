@@ -54,7 +54,7 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
             Some(holder) => finding = finding.fact("lock.held", vmid, &by).from(holder),
             None => {
                 let why = facts.calls.why(Api::Proxmox, "nodes/*/tasks");
-                out.unknown(format!("which task holds the lock of {vmid}"), why);
+                out.unknown_of([Subject::new("workload", vmid)], format!("which task holds the lock of {vmid}"), why);
             }
         }
         // What it was to make: guests that were looked for beside it.

@@ -54,7 +54,7 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
             }
             None => {
                 let why = facts.calls.why(Api::Proxmox, "cluster/resources");
-                out.unknown(format!("whether {on} has a guest {vmid}"), why);
+                out.unknown_of([Subject::new("workload", vmid)], format!("whether {on} has a guest {vmid}"), why);
             }
         }
         out.found(finding);

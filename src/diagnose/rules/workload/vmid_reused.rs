@@ -40,12 +40,16 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
         let vmid = &record.vmid;
         let Some(config) = facts.guests.config.get(vmid) else {
             let why = facts.calls.why(Api::Proxmox, "nodes/*/qemu/*/config");
-            out.unknown(format!("what guest {vmid} is now"), why);
+            out.unknown_of([Subject::new("workload", vmid)], format!("what guest {vmid} is now"), why);
             continue;
         };
         match same(record, config) {
             Some(true) => out.pass(Subject::new("workload", vmid)),
-            None => out.unknown(format!("whether guest {vmid} is the one that is remembered as {}", record.name), None),
+            None => out.unknown_of(
+                [Subject::new("workload", vmid)],
+                format!("whether guest {vmid} is the one that is remembered as {}", record.name),
+                None,
+            ),
             Some(false) => {
                 let name = config.name.as_deref().unwrap_or("a guest without a name");
                 let of = config.tags.as_deref().map_or_else(String::new, |tags| format!(" of {tags}"));

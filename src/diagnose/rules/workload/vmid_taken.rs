@@ -33,15 +33,27 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
             continue;
         };
         let Some(owner) = listed(facts, &vmid) else {
-            out.unknown(format!("whose guest {vmid} is"), facts.calls.why(Api::Proxmox, "cluster/resources"));
+            out.unknown_of(
+                [Subject::new("workload", &vmid)],
+                format!("whose guest {vmid} is"),
+                facts.calls.why(Api::Proxmox, "cluster/resources"),
+            );
             continue;
         };
         let Some(theirs) = owner.name.clone().filter(|_| name.is_some()) else {
-            out.unknown(format!("whether guest {vmid} is the one that was asked for: a name is missing"), None);
+            out.unknown_of(
+                [Subject::new("workload", &vmid)],
+                format!("whether guest {vmid} is the one that was asked for: a name is missing"),
+                None,
+            );
             continue;
         };
         if name.as_deref() == Some(theirs.as_str()) {
-            out.unknown(format!("whether guest {vmid} {theirs} was made by an earlier request"), None);
+            out.unknown_of(
+                [Subject::new("workload", &vmid)],
+                format!("whether guest {vmid} {theirs} was made by an earlier request"),
+                None,
+            );
             continue;
         }
         let of = owner.pool.as_deref().map_or_else(String::new, |pool| format!(" of {pool}"));

@@ -337,6 +337,45 @@ fn a_list_with_holes_does_not_say_that_nothing_is_declared() {
     assert_eq!(inv.tenant("eds").unwrap().layers.bootstrap.presence, Presence::Present);
 }
 
+/// Lets the node of `vmids` be out of reach, as Proxmox lists its guests then.
+fn out_of_reach(s: &mut Sample, vmids: &[u32]) {
+    for vm in s.resources().vms.iter_mut().filter(|vm| vmids.contains(&vm.vmid)) {
+        (vm.name, vm.status, vm.uptime_s) = (None, "unknown".into(), None);
+    }
+    for vmid in vmids {
+        s.pve.configs.insert(*vmid, Err(Gap::new(GapKind::NoAnswer, "595")));
+    }
+}
+
+#[test]
+fn a_guest_that_a_dead_node_leaves_without_a_name_may_be_any_record() {
+    let mut s = Sample::healthy();
+    out_of_reach(&mut s, &[2081]);
+    let inv = s.join();
+    let record = row(&inv, "eds", "jobs");
+    assert_eq!((record.state, record.vmid), (CheckInState::Applied, None), "no machine is foreign, none is missing");
+    let guest = row(&inv, "eds", "2081");
+    assert_eq!((guest.class, &*guest.word), (Class::Unknown, "unknown"));
+    let why = guest.gap.as_ref().expect("a reason");
+    assert!(why.why.contains("its node") && why.why.contains("does not answer"), "{why:?}");
+    let beside = inv.workloads.iter().find(|w| w.vmid == 2081).unwrap();
+    assert_eq!(beside.checkin.as_ref().map(|m| m.class), Ok(Class::Unknown));
+    assert_eq!(inv.tenant("eds").unwrap().layers.bootstrap.presence, Presence::Unknown);
+    // Another tenant's machines have their names, and its records their machines.
+    assert_eq!(inv.tenant("tdemo").unwrap().layers.bootstrap.presence, Presence::Present);
+    assert_eq!((row(&inv, "radio", "web").class, &*row(&inv, "radio", "web").word), (Class::Absent, "none declared"));
+}
+
+#[test]
+fn a_guest_without_a_name_has_none_declared_where_every_record_has_its_machine() {
+    let web = healthy().workloads.iter().find(|w| &*w.tenant == "radio" && &*w.name == "web").unwrap().vmid;
+    let mut s = Sample::healthy();
+    out_of_reach(&mut s, &[web]);
+    let inv = s.join();
+    let guest = row(&inv, "radio", &web.to_string());
+    assert_eq!((guest.class, &*guest.word), (Class::Absent, "none declared"), "{guest:?}");
+}
+
 #[test]
 fn the_letter_b_is_the_worst_with_its_number() {
     let b = |inv: &Inventory, t: &str| {
