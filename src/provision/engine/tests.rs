@@ -456,7 +456,7 @@ proptest! {
 #[test]
 fn only_a_plan_that_does_the_same_until_its_index_takes_the_place_of_another() {
     use crate::provision::object::Object;
-    use crate::provision::tenant::OwnIndex;
+    use crate::provision::plans::onboard::OwnIndex;
     let of = |before: &str, index: u8, or_next: bool| {
         let own = OwnIndex { tenant: "tdemo".to_owned(), index, or_next, first: None };
         plan(vec![present(before), Step::present(Object::OwnIndex(own), Fields::new()), present("zone")])
