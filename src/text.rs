@@ -112,6 +112,17 @@ pub fn sentence(text: &str) -> Cow<'_, str> {
     Cow::Owned(format!("{text}."))
 }
 
+/// What is the matter and what helps, as two sentences.
+#[must_use]
+pub fn sentences(why: &str, help: Option<&str>) -> String {
+    let why = sentence(why);
+    let mut help = help.unwrap_or_default().chars();
+    match help.next() {
+        None => why.into_owned(),
+        Some(first) => format!("{why} {}{}", first.to_uppercase(), sentence(help.as_str())),
+    }
+}
+
 /// Cells that `text` takes: the sum over its grapheme clusters.
 #[must_use]
 pub fn width(text: &str) -> usize {
@@ -306,6 +317,8 @@ mod tests {
         ] {
             assert_eq!(sentence(text), said);
         }
+        assert_eq!(sentences("which name?", Some("write it")), "which name? Write it.");
+        assert_eq!(sentences("it is gone", None), "it is gone.");
     }
 
     #[test]

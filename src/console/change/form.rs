@@ -17,6 +17,7 @@ use crate::provision::preflight::{self, State};
 use crate::provision::survey::{Near, Survey};
 use crate::site::names::{TenantName, WorkloadName};
 use crate::site::numbering::TenantIndex;
+use crate::text::sentences;
 
 /// Indices that are given out; the last one is kept for drills.
 const ALLOCATABLE: u8 = 62;
@@ -72,19 +73,13 @@ fn check(label: impl Into<String>, class: Class, why: Option<String>) -> Check {
 
 impl From<preflight::Check> for Check {
     fn from(of: preflight::Check) -> Self {
-        let sentence = |why: &str, help: &str| {
-            let (mut help, of) = (help.chars(), crate::text::sentence);
-            help.next()
-                .map(|first| format!("{}{}", first.to_uppercase(), help.as_str()))
-                .map_or_else(|| of(why).into_owned(), |help| format!("{} {}", of(why), of(&help)))
-        };
         let (class, why) = match &of.state {
             State::Pass => (Class::Fine, None),
             // What is to be, beside a sign that it is not, reads as if it were.
             State::Fail { why, help } => {
-                return check(why, Class::Fault, Some(sentence(why, help)));
+                return check(why, Class::Fault, Some(sentences(why, Some(help))));
             }
-            State::Unknown(why) => (Class::Unknown, Some(sentence(&why.text, why.help().unwrap_or_default()))),
+            State::Unknown(why) => (Class::Unknown, Some(sentences(&why.text, why.help()))),
             State::Waiting | State::Later => (Class::Progress, None),
         };
         Self { waits: of.state == State::Waiting, ..check(of.label, class, why) }

@@ -19,7 +19,7 @@ use crate::console::widgets::canvas::{Bit, Canvas, wrap};
 use crate::console::widgets::format;
 use crate::inventory::Class;
 use crate::provision::object::Danger;
-use crate::text::sentence;
+use crate::text::sentences;
 
 /// Draws a page into `area`.
 pub fn draw(canvas: &mut Canvas<'_>, model: &Model, area: Rect, page: &Page) {
@@ -98,8 +98,7 @@ fn waiting(canvas: &mut Canvas<'_>, area: Rect, text: &str) {
 fn awaited(model: &Model, proposal: &Proposal) -> String {
     match &proposal.came {
         Came::Failed(trouble) => {
-            let help = trouble.help().map_or_else(String::new, |help| format!(" {}", sentence(help)));
-            format!("There is no plan: {}{help}", sentence(&trouble.text))
+            format!("There is no plan: {}", sentences(&trouble.text, trouble.help()))
         }
         _ => format!("Looking at what is there, {}s. Keys work meanwhile.", proposal.waited(model.now)),
     }

@@ -14,7 +14,7 @@ use crate::console::widgets::frame::{Titles, rule};
 use crate::inventory::Class;
 use crate::provision::object::Danger;
 use crate::provision::plan::Preview;
-use crate::text::{pad, sentence};
+use crate::text::{pad, sentence, sentences};
 
 /// Rows that the detail keeps, its rule included.
 const DETAIL: u16 = 7;
@@ -65,10 +65,7 @@ fn above(canvas: &Canvas<'_>, area: Rect, proposal: &Proposal, offer: &Offer) ->
     }
     let said = match &proposal.came {
         Came::Refused(why) => Some(("Nothing was done", why.clone())),
-        Came::Failed(trouble) => {
-            let help = trouble.help().map_or_else(String::new, |help| format!(" {}", sentence(help)));
-            Some(("It could not be looked at again", format!("{}{help}", sentence(&trouble.text))))
-        }
+        Came::Failed(trouble) => Some(("It could not be looked at again", sentences(&trouble.text, trouble.help()))),
         _ => None,
     };
     if let Some((lead, why)) = said {

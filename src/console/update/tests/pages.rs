@@ -188,7 +188,7 @@ fn what_is_asked_back_ends_with_one_sign() {
     crate::console::change::proposal::ask(&mut m, Wish::of("record-set", "tdemo"));
     let why = Trouble::new(TroubleKind::Refused, "which name?").with_help("write TENANT NAME");
     tell(&mut m, Told::Planned(Err(why)));
-    assert!(text(&m).contains("There is no plan: which name? write TENANT NAME."), "{}", text(&m));
+    assert!(text(&m).contains("There is no plan: which name? Write TENANT NAME."), "{}", text(&m));
 }
 
 #[test]
