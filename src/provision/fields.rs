@@ -157,6 +157,13 @@ impl Difference {
     }
 }
 
+/// The first of these fields that something has otherwise, in words; `None` = it has them all so.
+#[must_use]
+pub fn differing(wanted: &Fields, seen: &Seen) -> Option<String> {
+    let (name, value) = wanted.iter().find(|(name, value)| seen.field(name) != Some(value.as_str()))?;
+    Some(format!("{name} is {:?}, not {value:?}", seen.field(name).unwrap_or_default()))
+}
+
 /// What has to be wanted so that a change is taken back: what the object was before, in the fields that were changed.
 #[must_use]
 pub fn inverse(before: &Seen, done: &Difference) -> Option<Wanted> {

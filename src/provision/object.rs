@@ -3,7 +3,7 @@
 use futures_util::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 
-use super::fields::{Change, Difference, Fields, Seen, Wanted};
+use super::fields::{Change, Difference, Fields, Seen, Wanted, differing};
 use super::journal::Notes;
 use super::plan::{Plan, Step};
 use super::trouble::Trouble;
@@ -173,6 +173,11 @@ pub trait Ensure: Send + Sync {
     /// may be taken back; `None` = nothing proves it, and it is left to whoever looks.
     fn proof(&self, _wanted: &Fields, _notes: &Notes) -> Option<Fields> {
         None
+    }
+
+    /// The first thing that speaks against its being what a proof describes, in words; `None` = it is that.
+    fn unproved(&self, proof: &Fields, seen: &Seen) -> Option<String> {
+        differing(proof, seen)
     }
 
     /// What is still to be wanted of it by a way back on which these objects do not come back; `None` = nothing.

@@ -82,7 +82,8 @@ impl Step {
         if let Some(why) = object.refuses(seen, &todo) {
             return Err(why);
         }
-        if let Some(what) = self.proof.as_ref().filter(|_| !todo.is_nothing()).and_then(|proof| unproved(proof, seen)) {
+        let proof = self.proof.as_ref().filter(|_| !todo.is_nothing());
+        if let Some(what) = proof.and_then(|proof| object.unproved(proof, seen)) {
             let text = format!("{} is perhaps not of the change that is taken back: {what}", object.name());
             return Err(Trouble::new(TroubleKind::Moved, text)
                 .with_help("the change asked for it and never saw it made: decide by hand whose it is"));
@@ -97,12 +98,6 @@ impl Step {
             }
         }
     }
-}
-
-/// The first field that is not as it would have to be, in words.
-fn unproved(proof: &Fields, seen: &Seen) -> Option<String> {
-    let (name, value) = proof.iter().find(|(name, value)| seen.field(name) != Some(value.as_str()))?;
-    Some(format!("{name} is {:?}, not {value:?}", seen.field(name).unwrap_or_default()))
 }
 
 /// What of others would be lost, in words.

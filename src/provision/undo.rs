@@ -7,6 +7,7 @@ use super::fields::{Difference, Fields, Seen, Wanted, inverse};
 use super::journal::{Entry, StepState};
 use super::object::{Ensure as _, Object, Place, Undo};
 use super::plan::{Plan, Step};
+use super::sdn::{SdnLock, asked_for_lock};
 use super::tenant::NothingLives;
 use super::vm::{Off, SHUTDOWN, VmPower};
 use super::world::{Context, World};
@@ -30,15 +31,21 @@ const WITHOUT: &str = "what it stands on does not come back";
 /// Why nothing is done about a machine whose removal was begun.
 const UNTOLD: &str = "whether it and its disks are still there cannot be told; look, then undo again";
 
-/// What became of a machine whose removal did not come to its end.
+/// Why a lock stays.
+const ASKED_FOR: &str = "perhaps held by this change: it asked for it and got no answer; once nobody changes the SDN, `sdn unlock` \
+                         frees it";
+
+/// What became of a machine whose removal did not come to its end, or that was asked for and never seen made.
 enum Machine {
     /// It is there as it was, stopped at most.
     There,
+    /// It was never made.
+    Never,
     /// It cannot be told.
     Untold,
 }
 
-/// Such machines by the step that was to remove each. One that is not among them is gone.
+/// Such machines by the step that was to remove or make each. One that is not among them is gone, or in doubt.
 type Machines = BTreeMap<usize, Machine>;
 
 /// What is done to take a change back, as it is put together.
@@ -70,6 +77,7 @@ impl Back {
                     back.left.push((step.object.ensure().name(), UNTOLD));
                     continue;
                 }
+                Some(Machine::Never) => continue,
                 None => {}
             }
             let object = step.object.ensure();
@@ -154,6 +162,8 @@ fn stands_on(other: &Step, step: &Step) -> bool {
         (Object::SdnSubnet(subnet), Object::SdnVnet(vnet)) => subnet.vnet == vnet.vnet,
         (Object::SdnSubnet(subnet), Object::SdnZone(zone)) => subnet.zone == zone.zone,
         (Object::SdnVnet(_), Object::SdnZone(zone)) => asked(&other.wanted).get("zone") == Some(&zone.zone),
+        // A change makes machines in its own tenant's network alone.
+        (Object::VmClone(_), Object::SdnZone(_) | Object::SdnVnet(_) | Object::SdnSubnet(_)) => true,
         _ => false,
     }
 }
@@ -182,21 +192,36 @@ fn asked(wanted: &Wanted) -> Fields {
     }
 }
 
-/// The same as [`way_back`], with what only looking tells: a machine whose removal was begun may be there still, with its disks.
+/// The same as [`way_back`], with what only looking tells: a machine whose removal was begun may be there still, with its disks;
+/// one that was asked for, and never seen made, may never have been.
 pub async fn way_back_now(world: &Arc<World>, entry: &Entry) -> WayBack {
     let (context, states) = (Context::looking(world, entry.notes()), entry.steps());
     let mut machines = Machines::new();
     for (number, (step, state)) in entry.plan.steps.iter().zip(&states).enumerate() {
-        let Object::VmGone(gone) = &step.object else { continue };
-        let Some(before) = state.before.as_ref().filter(|_| !state.verified) else { continue };
-        let whole = |now: &Seen| ["name", "uuid", "disks"].iter().all(|field| now.field(field) == before.field(field));
-        match gone.observe(&context).await {
-            Ok(now) if whole(&now) => drop(machines.insert(number, Machine::There)),
-            Ok(_) => {}
-            Err(_) => drop(machines.insert(number, Machine::Untold)),
+        if let Some(machine) = became(&context, step, state).await {
+            machines.insert(number, machine);
         }
     }
     made(entry, &machines)
+}
+
+/// What became of the machine of a step; `None` where the journal tells, or nothing does.
+async fn became(context: &Context, step: &Step, state: &StepState) -> Option<Machine> {
+    let before = state.before.as_ref().filter(|_| !state.verified)?;
+    match &step.object {
+        Object::VmGone(gone) => {
+            let whole =
+                |now: &Seen| ["name", "uuid", "disks"].iter().all(|field| now.field(field) == before.field(field));
+            match gone.observe(context).await {
+                Ok(now) => whole(&now).then_some(Machine::There),
+                Err(_) => Some(Machine::Untold),
+            }
+        }
+        Object::VmClone(clone) if !state.todo.is_empty() => {
+            matches!(clone.observe(context).await, Ok(Seen::Absent)).then_some(Machine::Never)
+        }
+        _ => None,
+    }
 }
 
 /// The plan that takes a change back: what it did, last first. Locks are taken before, and what applies the changes of a place
@@ -207,7 +232,10 @@ pub fn way_back(entry: &Entry) -> WayBack {
 }
 
 fn made(entry: &Entry, machines: &Machines) -> WayBack {
-    let Back { steps: backs, first, again, left, .. } = Back::of(entry, machines);
+    let Back { steps: backs, first, again, mut left, .. } = Back::of(entry, machines);
+    if asked_for_lock(&entry.notes()).is_some() {
+        left.push((SdnLock::default().name(), ASKED_FOR));
+    }
     let touched = |place: Place| backs.iter().rposition(|(own, _)| *own == place);
     // An apply of the fabric writes FRR's configuration anew: what goes on the exit nodes goes before it, under the same lock.
     let over = |place: Place| match place {

@@ -18,7 +18,7 @@ use deevnet_console::provision::plans::onboard::{self, Onboarding};
 use deevnet_console::provision::plans::workload::{Workload, create};
 use deevnet_console::provision::plans::{delete, sdn};
 use deevnet_console::provision::trouble::{Trouble, TroubleKind};
-use deevnet_console::provision::undo::way_back;
+use deevnet_console::provision::undo::way_back_now;
 use deevnet_console::provision::world::{Listener, World};
 use deevnet_console::site::Site;
 use zeroize::Zeroizing;
@@ -90,6 +90,8 @@ impl Bench {
         let at_once = opnsense::Pace { requests: Duration::ZERO, polls: Duration::ZERO };
         let router = self.site.opnsense.as_ref().unwrap();
         world.opnsense = Ok(opnsense::Client::new(router, &key, &secret, Limits::default(), at_once).unwrap());
+        // Nobody sends updates here.
+        world.powerdns = world.powerdns.map(|client| client.with_settle(Duration::ZERO));
         Arc::new(world)
     }
 
@@ -217,7 +219,7 @@ impl Bench {
         let journal = self.journal();
         let Some(first) = journal.ids().unwrap().into_iter().next() else { return Ok(None) };
         let Ok(entry) = journal.read(first) else { return Ok(None) };
-        let back = way_back(&entry);
+        let back = way_back_now(&self.world().await, &entry).await;
         let left = back.left.iter().map(|(name, why)| format!("{name}: {why}")).collect();
         let (mut next, mut said) = ((conduct::Course::TakeBack(first), back.plan, Notes::default()), Vec::new());
         for _ in 0..5 {
@@ -242,7 +244,7 @@ impl Bench {
             self.now.advance(30_000);
             let newest = *journal.ids().unwrap().last().unwrap();
             next = if newest == first {
-                (course, way_back(&journal.read(first).unwrap()).plan, Notes::default())
+                (course, way_back_now(&world, &journal.read(first).unwrap()).await.plan, Notes::default())
             } else {
                 let entry = journal.read(newest).unwrap();
                 (conduct::Course::Resume(newest), entry.plan.clone(), entry.notes())

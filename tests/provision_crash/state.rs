@@ -108,14 +108,33 @@ pub fn differs(wanted: &BTreeMap<String, String>, got: &BTreeMap<String, String>
     differing.map(|key| format!("{key}: wanted {:?}, is {:?}", wanted.get(key), got.get(key))).collect()
 }
 
-/// Whether a line of [`differs`] is about the very thing that is named as left: a machine by its number, a key by its name, a
-/// set of records that its zone has besides, a forward that the router has besides. Nothing else is ever left that a change made.
+/// Whether a line of [`differs`] is about the very thing that is named as left: a machine by its number, a key by its name, the
+/// lock, something of the fabric, a set of records that its zone has besides, a forward that the
+/// router has besides. Nothing else is ever left that a change made.
 #[allow(dead_code, reason = "not every test that looks at the end compares it")]
 pub fn shows(line: &str, left: &str) -> bool {
     let of = |kind: &str, ends: char| Some(left.strip_prefix(kind)?.split(ends).next()?.to_owned());
     let machine = of("VM ", ' ').map(|number| format!("guest {number}:"));
     let key = of("TSIG key ", ':').map(|name| format!("key {name}:"));
-    machine.or(key).is_some_and(|place| line.starts_with(&place)) || is_one_more(line, left) || is_one_row(line, left)
+    let lock = of("the SDN ", ':').filter(|what| what == "lock").map(|_| "sdn lock:".to_owned());
+    let place = machine.or(key).or(lock).is_some_and(|place| line.starts_with(&place));
+    place || is_of_fabric(line, left) || is_one_more(line, left) || is_one_row(line, left)
+}
+
+/// Whether a line is about that zone, VNet or subnet of the fabric.
+fn is_of_fabric(line: &str, left: &str) -> bool {
+    let parts = || {
+        let (id, _) = line.strip_prefix("sdn ")?.split_once(": wanted ")?;
+        let (_, id) = id.split_once(' ')?;
+        Some((id, left.split_once(": ")?.0.split(' ').collect::<Vec<_>>()))
+    };
+    let Some((id, left)) = parts() else { return false };
+    match left[..] {
+        ["zone", name] => id == format!("Zone {name}"),
+        ["VNet", name] => id == format!("Vnet {name}"),
+        ["subnet", net, "of", _] => id.starts_with("Subnet ") && id.ends_with(&format!("-{}", net.replace('/', "-"))),
+        _ => false,
+    }
 }
 
 /// Whether the router has one forward besides, which is that one.

@@ -1,8 +1,6 @@
 //! The calls that change something. Each takes a permit, is sent once, and says what became of it by its error alone: after
 //! a timeout or a connection that ended, nothing but reading tells.
 
-use std::time::Duration;
-
 use rustls::crypto::ring::default_provider;
 use serde::Serialize;
 use zeroize::{Zeroize as _, Zeroizing};
@@ -22,11 +20,6 @@ use crate::site::secret::Secret;
 const ALGORITHM: &str = "hmac-sha256";
 /// Bytes of a secret that is made here.
 const SECRET_BYTES: usize = 32;
-
-/// How long a zone stays closed after its list was written. The server looks at the list first and at the kind of the zone
-/// later: an update that saw the list while it was empty must have come to its end when the zone is opened. Without a wait one
-/// in 230,000 passed on a loaded machine (measured); they take milliseconds.
-const SETTLE: Duration = Duration::from_millis(500);
 
 /// A key that has been made.
 #[derive(Debug)]
@@ -93,7 +86,7 @@ impl Client {
             }
             Write::DeleteZone(zone) => self.of(&endpoints::ZONE_DELETE, zone, None, write).await,
             Write::MakeNative(zone) | Write::Reopen(zone, _) => {
-                tokio::time::sleep(SETTLE).await;
+                tokio::time::sleep(self.settle).await;
                 self.of(&endpoints::ZONE_SET, zone, None, write).await
             }
             Write::Close(zone) | Write::SetAccount(zone, _) => self.of(&endpoints::ZONE_SET, zone, None, write).await,

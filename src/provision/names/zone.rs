@@ -6,7 +6,7 @@ use super::{listed, owns_key};
 use crate::backends::permit::Permit;
 use crate::backends::powerdns::model::{Zone, ZoneHead, ZoneKind, ZoneMetadata};
 use crate::backends::powerdns::{Error, NOBODY, Name, emptying};
-use crate::provision::fields::{Difference, Fields, Seen, Wanted, fields};
+use crate::provision::fields::{Difference, Fields, Seen, Wanted, differing, fields};
 use crate::provision::journal::Notes;
 use crate::provision::object::{Danger, Doing, Ensure, Looking, Object, Place, Undo};
 use crate::provision::plan::Step;
@@ -190,6 +190,14 @@ impl Ensure for DnsZone {
     fn proof(&self, wanted: &Fields, _notes: &Notes) -> Option<Fields> {
         let keys = wanted.get("keys").filter(|keys| !keys.is_empty() && self.tenant().is_some())?;
         Some(fields([("keys", keys)]))
+    }
+
+    /// One that was cut while it was made takes no update, holds nothing, and is marked as its tenant's: nobody works with it.
+    fn unproved(&self, proof: &Fields, seen: &Seen) -> Option<String> {
+        let unfinished = seen.field("kind") == Some(CLOSED)
+            && seen.field("account") == self.tenant()
+            && ["keys", "holds"].iter().all(|field| seen.field(field).is_none());
+        if unfinished { None } else { differing(proof, seen) }
     }
 
     /// A key whose secret is gone is not listed again: a new one of that name would be somebody else's leave to write.
