@@ -21,6 +21,7 @@ pub mod object;
 pub mod plan;
 pub mod plans;
 pub mod preflight;
+pub mod rights;
 pub mod saved;
 pub mod sdn;
 pub mod survey;

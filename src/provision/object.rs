@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::fields::{Change, Difference, Fields, Seen, Wanted, differing};
 use super::journal::Notes;
 use super::plan::{Plan, Step};
+use super::rights::Right;
 use super::trouble::Trouble;
 use super::world::Context;
 use crate::backends::permit::Permit;
@@ -151,6 +152,11 @@ pub trait Ensure: Send + Sync {
 
     /// What of others an apply of it takes along, as they are to be named before it is approved.
     fn riders(&self, _seen: &Seen, _own: &[Step]) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// The rights in Proxmox without which what has to be done is not begun.
+    fn rights(&self, _todo: &Difference) -> Vec<Right> {
         Vec::new()
     }
 

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::fields::{Difference, Fields, PASSING, Seen, Wanted};
 use super::journal::{Notes, begun};
 use super::object::{Danger, Ensure, Object, Place, Undo};
+use super::rights::Held;
 use super::trouble::{Trouble, TroubleKind};
 use super::world::{Context, World};
 
@@ -213,12 +214,18 @@ impl Plan {
     /// Looks at every object of the plan. `notes` are those of the change where it is taken up again.
     pub async fn preview(self, world: &Arc<World>, notes: Notes) -> Preview {
         let mut context = Context::looking(world, notes);
-        let mut looks = Vec::with_capacity(self.steps.len());
+        let (mut looks, mut held) = (Vec::with_capacity(self.steps.len()), Held::default());
         for (number, step) in self.steps.iter().enumerate() {
             context.step = number;
             let seen = step.object.ensure().observe(&context).await;
             let begun = context.notes.get(&begun(number)).is_some();
-            looks.push(seen.and_then(|seen| step.judge(&seen, &self.steps, begun).map(|todo| Look { seen, todo })));
+            let look = seen.and_then(|seen| step.judge(&seen, &self.steps, begun).map(|todo| Look { seen, todo }));
+            looks.push(match look {
+                Ok(look) if !look.todo.is_nothing() => {
+                    held.allow(world, &step.object.ensure().rights(&look.todo)).await.map(|()| look)
+                }
+                other => other,
+            });
         }
         Preview { plan: self, looks, at: context.now() }
     }

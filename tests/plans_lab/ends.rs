@@ -240,6 +240,42 @@ async fn every_verb_ends_by_one_table() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_right_that_is_missing_is_told_before_anything_is_begun() {
+    let bench = bench(LONG).await;
+    let ann = bench.operator("ann");
+    ann.does("onboard", &["picow", "workload=app"]).await;
+    let dir = tempfile::tempdir().unwrap();
+    let reading = bench.lab.site_toml().replace("proxmox-writer-token", "proxmox-token");
+    assert_ne!(reading, bench.lab.site_toml());
+    std::fs::write(dir.path().join("site.toml"), reading).unwrap();
+    let site = super::program::bench_site(dir.path());
+    let cases = [
+        ("workload delete picow/app", "picow/app", "VM.PowerMgmt at /vms/"),
+        ("workload stop picow/app", "picow/app", "VM.PowerMgmt at /vms/"),
+        ("workload create picow/db", "picow/db", "VM.Clone at /vms/"),
+        ("sdn unlock", site.as_str(), "SDN.Allocate at /sdn"),
+    ];
+    let cases = cases.map(|(words, name, right)| {
+        (format!("{words} --write --yes --confirm {name}"), format!("the console's token has not {right}"))
+    });
+    let at = dir.path().to_owned();
+    let wrong = tokio::task::spawn_blocking(move || {
+        let ended = |(words, wanted): &(String, String)| {
+            let (code, shown, said) = run(&at, &words.split(' ').collect::<Vec<_>>());
+            let told = shown.contains(wanted) || said.contains(wanted);
+            (code != 4 || !told).then(|| format!("{words}: {code}: {shown} {said}"))
+        };
+        cases.iter().filter_map(ended).collect::<Vec<_>>()
+    });
+    let wrong = wrong.await.unwrap();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let journal = Journal::in_state(&dir.path().join("state/deevnet-console").join(site));
+    assert_eq!(journal.ids().unwrap(), [], "nothing was begun");
+    drop(ann);
+    bench.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn the_journal_tells_a_change_that_runs_from_one_that_was_left() {
     let bench = bench(LONG).await;
     let dir = tempfile::tempdir().unwrap();

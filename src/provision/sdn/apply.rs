@@ -9,11 +9,12 @@ use sha2::{Digest as _, Sha256};
 use super::waiting::{self, ON, is_to_do};
 use super::{APPLY, APPLYING, TOKEN, lock, reloads, token, whole};
 use crate::backends::permit::Permit;
-use crate::backends::proxmox::endpoints::{CONTROLLERS, FABRICS, VNETS, ZONES};
+use crate::backends::proxmox::endpoints::{self, CONTROLLERS, FABRICS, VNETS, ZONES};
 use crate::backends::proxmox::{Client, Lock, SdnRead, SubnetsOf, TaskEnd, TaskStep, Upid};
 use crate::provision::fields::{Change, Difference, Fields, Seen, Wanted};
 use crate::provision::object::{Danger, Doing, Ensure, Looking, Object, Place, Undo};
 use crate::provision::plan::Step;
+use crate::provision::rights::{self, Right};
 use crate::provision::trouble::{Trouble, TroubleKind};
 use crate::provision::world::Context;
 
@@ -166,6 +167,10 @@ impl Ensure for SdnApply {
 
     fn undo(&self, _todo: &Difference) -> Undo {
         Undo::Again
+    }
+
+    fn rights(&self, _todo: &Difference) -> Vec<Right> {
+        rights::of(&endpoints::SDN_APPLY, &[])
     }
 
     fn observe<'a>(&'a self, context: &'a Context) -> Looking<'a> {

@@ -12,9 +12,11 @@ use serde::{Deserialize, Serialize};
 use super::holder::{Holder, holder_in, left_behind, taken_up};
 use super::{ASKED, FORCED, TOKEN, token};
 use crate::backends::permit::Permit;
+use crate::backends::proxmox::endpoints;
 use crate::backends::proxmox::{Error, LockFault, Waiting};
 use crate::provision::fields::{Difference, Fields, Seen, fields};
 use crate::provision::object::{Danger, Doing, Ensure, Looking, Place, Undo};
+use crate::provision::rights::{self, Right};
 use crate::provision::trouble::{Trouble, TroubleKind};
 use crate::provision::world::Context;
 
@@ -166,6 +168,10 @@ impl Ensure for SdnLock {
 
     fn undo(&self, _todo: &Difference) -> Undo {
         Undo::First
+    }
+
+    fn rights(&self, _todo: &Difference) -> Vec<Right> {
+        rights::of(&endpoints::SDN_LOCK, &[])
     }
 
     fn observe<'a>(&'a self, context: &'a Context) -> Looking<'a> {

@@ -5,11 +5,12 @@ use serde::{Deserialize, Serialize};
 use super::waiting::{self, is_to_do};
 use super::{FORCED, TOKEN, token, whole};
 use crate::backends::permit::Permit;
-use crate::backends::proxmox::endpoints::{CONTROLLERS, FABRICS, VNETS, ZONES};
+use crate::backends::proxmox::endpoints::{self, CONTROLLERS, FABRICS, VNETS, ZONES};
 use crate::backends::proxmox::{Lock, SubnetsOf};
 use crate::provision::fields::{Change, Difference, Seen, Wanted, fields};
 use crate::provision::object::{Danger, Doing, Ensure, Looking, Place, Undo};
 use crate::provision::plan::Step;
+use crate::provision::rights::{self, Right};
 use crate::provision::trouble::{Trouble, TroubleKind};
 use crate::provision::world::Context;
 
@@ -32,6 +33,10 @@ impl Ensure for SdnRollback {
 
     fn undo(&self, _todo: &Difference) -> Undo {
         Undo::None("what was dropped is gone from Proxmox; the record in the journal names it")
+    }
+
+    fn rights(&self, _todo: &Difference) -> Vec<Right> {
+        rights::of(&endpoints::SDN_ROLLBACK, &[])
     }
 
     fn observe<'a>(&'a self, context: &'a Context) -> Looking<'a> {
@@ -96,6 +101,10 @@ impl Ensure for SdnUnlock {
     }
 
     /// Proxmox does not tell whether the lock is held: that it was freed, the notes of the change tell.
+    fn rights(&self, _todo: &Difference) -> Vec<Right> {
+        rights::of(&endpoints::SDN_UNLOCK, &[])
+    }
+
     fn observe<'a>(&'a self, context: &'a Context) -> Looking<'a> {
         let freed = context.notes.get(FORCED).is_some();
         let seen = if freed { Seen::Absent } else { Seen::Present(fields([("held by", self.held_by.as_str())])) };

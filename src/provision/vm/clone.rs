@@ -9,11 +9,13 @@ use super::gone::remove;
 use super::machine::{Found, Machine};
 use super::task::Errand;
 use crate::backends::permit::Permit;
+use crate::backends::proxmox::endpoints;
 use crate::backends::proxmox::names::Vmid;
 use crate::backends::proxmox::{CloneRequest, Copying};
 use crate::provision::fields::{Difference, Fields, Seen, fields};
 use crate::provision::journal::Notes;
 use crate::provision::object::{Danger, Doing, Ensure, Looking, Place, Undo};
+use crate::provision::rights::{self, Right};
 use crate::provision::trouble::{Trouble, TroubleKind};
 use crate::provision::world::Context;
 
@@ -141,6 +143,15 @@ impl Ensure for VmClone {
             Difference::Delete(_) => Undo::None(super::gone::NO_WAY_BACK),
             // It is the same VM that is gone on with.
             _ => Undo::Inverse,
+        }
+    }
+
+    fn rights(&self, todo: &Difference) -> Vec<Right> {
+        let ids = [("vmid", self.template), ("newid", self.vm.vmid)].map(|(id, number)| (id, number.to_string()));
+        match todo {
+            Difference::Create(_) => rights::of(&endpoints::VM_CLONE, &ids),
+            Difference::Delete(_) => self.vm.rights(&endpoints::VM_DESTROY),
+            _ => Vec::new(),
         }
     }
 

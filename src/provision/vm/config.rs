@@ -7,10 +7,12 @@ use serde::{Deserialize, Serialize};
 
 use super::machine::{Found, Machine};
 use crate::backends::permit::Permit;
+use crate::backends::proxmox::endpoints;
 use crate::backends::proxmox::model::VmConfig as ConfigRead;
 use crate::backends::proxmox::{Card, Edit, Error, GuestAddress, SshKeys, VmSettings};
 use crate::provision::fields::{Change, Difference, Fields, Seen, Wanted, fields};
 use crate::provision::object::{Danger, Doing, Ensure, Looking, Place, Undo};
+use crate::provision::rights::Right;
 use crate::provision::trouble::{Trouble, TroubleKind};
 use crate::provision::world::Context;
 
@@ -254,6 +256,10 @@ impl Ensure for VmConfig {
 
     fn undo(&self, _todo: &Difference) -> Undo {
         if self.vm.new { Undo::Nothing } else { Undo::Inverse }
+    }
+
+    fn rights(&self, _todo: &Difference) -> Vec<Right> {
+        self.vm.rights(&endpoints::VM_CONFIG_TASK)
     }
 
     fn observe<'a>(&'a self, context: &'a Context) -> Looking<'a> {

@@ -7,9 +7,11 @@ use serde::{Deserialize, Serialize};
 use super::machine::Machine;
 use super::task::Errand;
 use crate::backends::permit::Permit;
+use crate::backends::proxmox::endpoints;
 use crate::backends::proxmox::{DiskSize, Resize};
 use crate::provision::fields::{Change, Difference, Seen, Wanted, fields};
 use crate::provision::object::{Danger, Doing, Ensure, Looking, Place, Undo};
+use crate::provision::rights::Right;
 use crate::provision::trouble::{Trouble, TroubleKind};
 use crate::provision::world::Context;
 
@@ -109,6 +111,10 @@ impl Ensure for VmDisk {
 
     fn undo(&self, _todo: &Difference) -> Undo {
         if self.vm.new { Undo::Nothing } else { Undo::None("a disk that grew does not become smaller") }
+    }
+
+    fn rights(&self, _todo: &Difference) -> Vec<Right> {
+        self.vm.rights(&endpoints::VM_RESIZE)
     }
 
     fn observe<'a>(&'a self, context: &'a Context) -> Looking<'a> {

@@ -6,8 +6,10 @@ use super::machine::Machine;
 use super::task::Errand;
 use crate::backends::permit::Permit;
 use crate::backends::proxmox::Leftovers;
+use crate::backends::proxmox::endpoints;
 use crate::provision::fields::{Difference, Seen, fields};
 use crate::provision::object::{Danger, Doing, Ensure, Looking, Place, Undo};
+use crate::provision::rights::Right;
 use crate::provision::trouble::{Trouble, TroubleKind};
 use crate::provision::world::Context;
 
@@ -123,6 +125,12 @@ impl Ensure for VmGone {
         let status = now("status").map_or_else(String::new, |status| format!(", {status}"));
         let disks = now("disks").into_iter().flat_map(|disks| disks.split("; ")).map(|disk| format!("disk {disk}"));
         std::iter::once(format!("{}{status}", self.vm.words())).chain(disks).collect()
+    }
+
+    fn rights(&self, todo: &Difference) -> Vec<Right> {
+        let stopped = todo.changes().iter().any(|c| c.field == "status" && c.now.as_deref() == Some("stopped"));
+        let stop = if stopped { Vec::new() } else { self.vm.rights(&endpoints::VM_STOP) };
+        [stop, self.vm.rights(&endpoints::VM_DESTROY)].concat()
     }
 
     fn observe<'a>(&'a self, context: &'a Context) -> Looking<'a> {

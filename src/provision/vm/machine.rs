@@ -2,9 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::backends::proxmox::endpoints::Endpoint;
 use crate::backends::proxmox::model::{PendingOption, VmConfig};
 use crate::backends::proxmox::names::{NodeName, Vmid};
 use crate::backends::proxmox::{Client, TaskFilter, TaskSource};
+use crate::provision::rights::{self, Right};
 use crate::provision::trouble::{Trouble, TroubleKind};
 use crate::provision::world::Context;
 
@@ -45,6 +47,11 @@ impl Found {
 }
 
 impl Machine {
+    /// The rights of a request about it.
+    pub(super) fn rights(&self, endpoint: &'static Endpoint) -> Vec<Right> {
+        rights::of(endpoint, &[("vmid", self.vmid.to_string())])
+    }
+
     /// As it is called.
     pub(super) fn words(&self) -> String {
         format!("VM {} {}", self.vmid, self.name)

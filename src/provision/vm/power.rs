@@ -5,8 +5,10 @@ use serde::{Deserialize, Serialize};
 use super::machine::Machine;
 use super::task::Errand;
 use crate::backends::permit::Permit;
+use crate::backends::proxmox::endpoints;
 use crate::provision::fields::{Difference, Fields, Seen, fields};
 use crate::provision::object::{Danger, Doing, Ensure, Looking, Place, Undo};
+use crate::provision::rights::Right;
 use crate::provision::trouble::{Trouble, TroubleKind};
 use crate::provision::world::Context;
 
@@ -101,6 +103,10 @@ impl Ensure for VmPower {
 
     fn undo(&self, _todo: &Difference) -> Undo {
         if self.vm.new { Undo::Nothing } else { Undo::Inverse }
+    }
+
+    fn rights(&self, _todo: &Difference) -> Vec<Right> {
+        self.vm.rights(&endpoints::VM_START)
     }
 
     fn observe<'a>(&'a self, context: &'a Context) -> Looking<'a> {

@@ -6,8 +6,10 @@ use super::machine::Machine;
 use super::power::{deaf, status};
 use super::task::Errand;
 use crate::backends::permit::Permit;
+use crate::backends::proxmox::endpoints;
 use crate::provision::fields::{Difference, Fields, Seen, fields};
 use crate::provision::object::{Danger, Doing, Ensure, Looking, Place, Undo};
+use crate::provision::rights::Right;
 use crate::provision::trouble::{Trouble, TroubleKind};
 use crate::provision::world::Context;
 
@@ -70,6 +72,10 @@ impl Ensure for VmReboot {
 
     fn undo(&self, _todo: &Difference) -> Undo {
         Undo::Nothing
+    }
+
+    fn rights(&self, _todo: &Difference) -> Vec<Right> {
+        self.vm.rights(&endpoints::VM_REBOOT)
     }
 
     fn observe<'a>(&'a self, context: &'a Context) -> Looking<'a> {
