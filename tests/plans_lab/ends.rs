@@ -299,5 +299,17 @@ async fn the_journal_tells_a_change_that_runs_from_one_that_was_left() {
     let (code, shown, item) = told(dir.path()).await;
     assert!(code == 1 && shown.contains("  left open  ") && shown.contains("resume C-0001"), "{shown}");
     assert!(item["state"] == "left open" && item["resume"] == "deevnet-console resume C-0001", "{item}");
+    // A line that somebody wrote over is not passed over in silence.
+    let file = dir
+        .path()
+        .join("state/deevnet-console")
+        .join(super::program::bench_site(dir.path()))
+        .join("journal/C-0001.jsonl");
+    let text = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, format!("{text}garbage {{\n")).unwrap();
+    let at = dir.path().to_owned();
+    let (code, shown, said) = tokio::task::spawn_blocking(move || run(&at, &["audit", "export"])).await.unwrap();
+    assert!(code == 3 && said.contains("C-0001: 1 line of its journal cannot be read"), "{code}: {said}");
+    assert_eq!(shown.lines().count(), text.lines().count());
     bench.end().await;
 }

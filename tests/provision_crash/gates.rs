@@ -1,7 +1,7 @@
 //! Who stands at the lab's gate: one that notes what was there at every boundary, others that disturb.
 
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 
 use deevnet_console::lab::Lab;
@@ -69,6 +69,9 @@ fn alike(one: &Arrival, other: &Arrival) -> bool {
 
 /// Decides on one request of a run that is like the undisturbed one until then, and says when it is there.
 pub struct One {
+    /// With which the run begins: what comes before was on its way when the run before was dropped.
+    first: Arrival,
+    begun: AtomicBool,
     request: Arrival,
     /// The so manieth that asks for that, from 1.
     nth: u64,
@@ -84,7 +87,16 @@ impl One {
         let request = points[at].request.clone();
         let nth = points[..=at].iter().filter(|point| alike(&point.request, &request)).count();
         let nth = u64::try_from(nth).unwrap();
-        Arc::new(Self { request, nth, way, seen: AtomicU64::new(0), number: AtomicU64::new(0), reached: Notify::new() })
+        Arc::new(Self {
+            first: points[0].request.clone(),
+            begun: AtomicBool::new(false),
+            request,
+            nth,
+            way,
+            seen: AtomicU64::new(0),
+            number: AtomicU64::new(0),
+            reached: Notify::new(),
+        })
     }
 
     pub fn met(&self) -> bool {
@@ -94,7 +106,13 @@ impl One {
 
 impl Gate for One {
     fn arrives(&self, request: &Arrival) -> Way {
-        if !alike(&self.request, request) || self.seen.fetch_add(1, Ordering::SeqCst) + 1 != self.nth {
+        if alike(&self.first, request) {
+            self.begun.store(true, Ordering::SeqCst);
+        }
+        if !self.begun.load(Ordering::SeqCst)
+            || !alike(&self.request, request)
+            || self.seen.fetch_add(1, Ordering::SeqCst) + 1 != self.nth
+        {
             return Way::Pass;
         }
         self.number.store(request.number, Ordering::SeqCst);

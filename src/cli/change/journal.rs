@@ -89,13 +89,17 @@ pub(in crate::cli) fn list(global: &Global, request: &JournalArgs) -> Result<Cod
     if let Some(id) = &request.id {
         let id: ChangeId = id.parse().map_err(|e| unwritten(&e))?;
         let entry = journal.read(id).map_err(|e| unwritten(&e))?;
-        return verdict(one(out, (&journal, &entry), request.output), code(&[entry]));
+        let unread = warned(&entry);
+        return verdict(one(out, (&journal, &entry), request.output), ends(&[entry], unread));
     }
     let mut entries = Vec::new();
     let mut unread = false;
     for id in journal.ids().map_err(|e| unwritten(&e))? {
         match journal.read(id) {
-            Ok(entry) => entries.push(entry),
+            Ok(entry) => {
+                unread |= warned(&entry);
+                entries.push(entry);
+            }
             Err(e) => {
                 open::warn(&format!("{e}; {}", e.help()));
                 unread = true;
@@ -111,12 +115,23 @@ pub(in crate::cli) fn list(global: &Global, request: &JournalArgs) -> Result<Cod
     if entries.is_empty() && !unread {
         open::note("nothing was changed from here yet");
     }
-    verdict(printed, if unread && code(&entries) == Code::Ok { Code::Unknown } else { code(&entries) })
+    verdict(printed, ends(&entries, unread))
 }
 
-/// 1 where a change is open.
-fn code(entries: &[Entry]) -> Code {
-    if entries.iter().any(|entry| entry.closed().is_none()) { Code::Found } else { Code::Ok }
+/// 1 where a change is open, else 3 where something could not be read.
+fn ends(entries: &[Entry], unread: bool) -> Code {
+    match entries.iter().any(|entry| entry.closed().is_none()) {
+        true => Code::Found,
+        false if unread => Code::Unknown,
+        false => Code::Ok,
+    }
+}
+
+/// Says what of a change cannot be read; whether there is something.
+fn warned(entry: &Entry) -> bool {
+    let unread = entry.unread();
+    unread.iter().for_each(|what| open::warn(what));
+    unread.is_some()
 }
 
 fn line(out: &mut dyn Write, journal: &Journal, entry: &Entry) -> Result<(), Failure> {
@@ -207,14 +222,17 @@ pub(in crate::cli) fn audit(global: &Global, action: AuditAction) -> Result<Code
     let site = open::site(global)?;
     let journal = at(&site)?;
     let out = &mut std::io::stdout().lock();
+    let mut unread = false;
     for id in journal.ids().map_err(|e| unwritten(&e))? {
         let entry = match journal.read(id) {
             Ok(entry) => entry,
             Err(e) => {
                 open::warn(&format!("{e}; {}", e.help()));
+                unread = true;
                 continue;
             }
         };
+        unread |= warned(&entry);
         for line in &entry.lines {
             let object = json!({
                 "schema": "deevnet-console/audit/v1", "site": site.name, "change": id.to_string(), "at": line.at,
@@ -223,5 +241,5 @@ pub(in crate::cli) fn audit(global: &Global, action: AuditAction) -> Result<Code
             writeln!(out, "{object}")?;
         }
     }
-    Ok(Code::Ok)
+    Ok(if unread { Code::Unknown } else { Code::Ok })
 }

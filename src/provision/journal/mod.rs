@@ -151,6 +151,17 @@ pub struct Entry {
 }
 
 impl Entry {
+    /// What of it cannot be read, in words.
+    #[must_use]
+    pub fn unread(&self) -> Option<String> {
+        let lines = match self.damaged {
+            0 => return None,
+            1 => "1 line of its journal cannot be read and counts".to_owned(),
+            many => format!("{many} lines of its journal cannot be read and count"),
+        };
+        Some(format!("{}: {lines} for nothing: cut when a run ended, or changed since", self.id))
+    }
+
     /// How it ended; `None` = it did not come to an end.
     #[must_use]
     pub fn closed(&self) -> Option<Closing> {
