@@ -76,11 +76,16 @@ struct Looked {
 
 /// Why there is no plan, or it did not come to its end.
 fn failure(trouble: &Trouble) -> Failure {
+    // Nothing was begun: what gave no answer, or none that tells, leaves only unknown what is there.
     let code = match trouble.kind {
         TroubleKind::Refused | TroubleKind::Moved => Code::Refused,
-        TroubleKind::Unknown | TroubleKind::NotReached => Code::Unknown,
         TroubleKind::Usage | TroubleKind::Journal => Code::Usage,
-        _ => Code::Found,
+        TroubleKind::Stopped => Code::Found,
+        TroubleKind::Unknown
+        | TroubleKind::NotReached
+        | TroubleKind::Unsettled
+        | TroubleKind::Busy
+        | TroubleKind::NotSeen => Code::Unknown,
     };
     Failure { code, text: trouble.text.clone(), help: trouble.help.clone() }
 }
