@@ -21,7 +21,7 @@ use change_common::Bench;
 use deevnet_console::backends::http::Limits;
 use deevnet_console::backends::powerdns::Name;
 use deevnet_console::backends::proxmox::Client;
-use deevnet_console::lab::state::Role;
+use deevnet_console::lab::state::{Role, Task};
 use deevnet_console::provision::engine::Ended;
 use deevnet_console::provision::journal::Closing;
 use deevnet_console::provision::plan::Plan;
@@ -175,6 +175,9 @@ async fn a_lock_is_waited_for_and_then_told_with_who_holds_it() {
         if before {
             lock(Some("backup"));
         }
+        let upid = format!("UPID:{}:00001234:00005678:6A6C2000:vzdump::root@pam:", bench.world.site.proxmox.node);
+        let task = Task { upid: upid.clone(), ended: None, status: String::new(), log: Vec::new(), saved: false };
+        bench.edit(|world| world.tasks.push(task));
         let plan = asked(&bench, "workload-delete", &["tdemo/web"]).await;
         let approved = bench.approved(bench.look(plan).await).unwrap();
         let shown = &approved.preview().looks.first().unwrap().as_ref().unwrap().todo;
@@ -186,10 +189,39 @@ async fn a_lock_is_waited_for_and_then_told_with_who_holds_it() {
         assert!(bench.told().contains("waits for VM"), "{}", bench.told());
         assert_eq!(named().await, 1, "its name is still there");
         lock(None);
+        bench.edit(|world| world.tasks.retain(|task| task.upid != upid));
         assert_eq!(bench.resume().await, Ended::Done);
         assert_eq!((named().await, bench.vms().await.len()), (0, 1));
         bench.heard.lock().unwrap().clear();
     }
+    bench.end().await;
+}
+
+/// A lock that no task holds does not end by itself; a machine that goes while its lock is waited for is gone as it is to be.
+#[tokio::test]
+async fn a_lock_that_nobody_holds_is_refused_and_a_machine_that_goes_meanwhile_is_gone() {
+    let bench = bench().await;
+    assert_eq!(bench.run(asked(&bench, "workload-create", &["tdemo/web"]).await).await, Ended::Done);
+    let vmid = bench.vmid("tdemo-web").await;
+    let lock = |world: &mut deevnet_console::lab::state::World| {
+        world.guests.get_mut(&vmid).unwrap().config.insert("lock".to_owned(), json!("suspended"));
+    };
+    let plan = asked(&bench, "workload-delete", &["tdemo/web"]).await;
+    bench.edit(lock);
+    let why = delete(&bench.world, &web().tenant, &web().name).await.unwrap_err();
+    assert_eq!(why.kind, TroubleKind::Refused);
+    assert!(why.text.contains("is locked (suspended), and no task works on it"), "{why:?}");
+    assert!(why.help.is_some_and(|help| help.contains(&format!("qm unlock {vmid}"))));
+
+    let approved = bench.approved(bench.look(plan).await).unwrap();
+    let lab = Arc::clone(&bench.lab);
+    let listener: Listener = Arc::new(move |news| {
+        if matches!(&news, News::Line(_, line) if line.contains("waits for VM")) {
+            lab.edit(|world| drop(world.guests.remove(&vmid))).unwrap();
+        }
+    });
+    assert_eq!(bench.heard(approved, None, listener).await, Ended::Done);
+    assert!(bench.told().contains("locked (suspended)"), "{}", bench.told());
     bench.end().await;
 }
 

@@ -94,23 +94,15 @@ pub async fn resume(
         return Err(JournalError::TakenBack(id, back));
     }
     // Kept until the end: nobody goes on with what is taken back.
-    let former = entry.takes_back().map(|former| open(journal, former)).transpose()?.flatten();
+    let former = entry.takes_back().map(|former| journal.keep(former)).transpose()?;
     let ended = Engine::new(approved, change, world, &ears.listener, &ears.stop).run(who).await;
     Ok(undone(world, ended, former))
 }
 
-/// A change, kept from all others; `None` where it is over.
-fn open(journal: &Journal, id: ChangeId) -> Result<Option<(Entry, Change)>, JournalError> {
-    match journal.take_up(id) {
-        Ok(open) => Ok(Some(open)),
-        Err(JournalError::Over(_)) => Ok(None),
-        Err(e) => Err(e),
-    }
-}
-
-/// Ends the change that was taken back, where its way back came to its end.
+/// Ends the change that was taken back, where its way back came to its end and it had not.
 fn undone(world: &World, ended: Ended, former: Option<(Entry, Change)>) -> Ended {
-    let Some((entry, change)) = former.filter(|_| ended == Ended::Done) else { return ended };
+    let open = |(entry, _): &(Entry, Change)| ended == Ended::Done && entry.closed().is_none();
+    let Some((entry, change)) = former.filter(open) else { return ended };
     let last = entry.plan.steps.len().saturating_sub(1);
     let closed = change.log.close((world.clock)(), Closing::Undone);
     closed.map_or_else(|trouble| Ended::Early { step: last, trouble }, |()| ended)
@@ -125,20 +117,24 @@ async fn take_back(
     ears: &Ears,
     opened: impl FnOnce(ChangeId),
 ) -> Result<Ended, JournalError> {
-    // Kept until the end: nobody takes the change up while it is taken back.
-    let former = open(journal, id)?;
+    // Kept until the end: nobody takes the change up, or back as well, while it is taken back.
+    let (entry, change) = journal.keep(id)?;
     if let Some(back) = journal.open_way_back(id)? {
         return Err(JournalError::TakenBack(id, back));
     }
-    if let Some((entry, change)) = &former
-        && let Err(trouble) = given_back(world, (entry, change), &approved, who, ears).await
+    // By somebody who did it since the way back was looked at.
+    if let Some(back) = journal.taken_back(id)? {
+        return Err(JournalError::Undone(id, back));
+    }
+    if entry.closed().is_none()
+        && let Err(trouble) = given_back(world, (&entry, &change), &approved, who, ears).await
     {
         return Ok(Ended::Early { step: 0, trouble });
     }
     let own = journal.begin_back(who, approved.plan(), id, (world.clock)())?;
     opened(own.id);
     let ended = Engine::new(approved, own, world, &ears.listener, &ears.stop).run(who).await;
-    Ok(undone(world, ended, former))
+    Ok(undone(world, ended, Some((entry, change))))
 }
 
 /// Gives back what a change holds that is about to be taken back. Where somebody else took it, they may be at work: the way
@@ -284,6 +280,27 @@ mod tests {
         assert_eq!(bench.world.bench.done(), done, "nothing was done");
         drop(other);
         assert_eq!(bench.run(Course::Resume(own), bench.entry(own).plan).await, Ended::Done);
+    }
+
+    #[tokio::test]
+    async fn a_change_is_taken_back_once_also_when_it_is_over() {
+        let bench = Bench::new();
+        let made = plan(vec![Step::present(thing("zone"), fields([("tag", "1")]))]);
+        assert_eq!(bench.run(Course::Begin, made).await, Ended::Done);
+        let id = *bench.journal.ids().expect("ids").last().expect("a change");
+        let back = way_back(&bench.entry(id)).plan;
+        // Somebody else is about to take it back.
+        let other = bench.journal.keep(id).expect("nobody has it");
+        let refused = bench.tried(Course::TakeBack(id), back.clone()).await;
+        assert!(matches!(refused, Err(JournalError::Running(of)) if of == id), "{refused:?}");
+        drop(other);
+        assert_eq!(bench.run(Course::TakeBack(id), back.clone()).await, Ended::Done);
+        let own = *bench.journal.ids().expect("ids").last().expect("a change");
+        // The same way back, looked at before that one was done.
+        let refused = bench.tried(Course::TakeBack(id), back).await;
+        assert!(matches!(refused, Err(JournalError::Undone(of, by)) if (of, by) == (id, own)), "{refused:?}");
+        assert_eq!(bench.journal.ids().expect("ids"), [id, own], "no second was begun");
+        assert_eq!(bench.entry(id).closed(), Some(Closing::Done), "it is written once how it ended");
     }
 
     #[tokio::test]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::fields::{Difference, Fields, Seen, Wanted, inverse};
-use super::journal::{Entry, StepState};
+use super::journal::{Entry, Notes, StepState};
 use super::object::{Ensure as _, Object, Place, Undo};
 use super::plan::{Plan, Step};
 use super::sdn::{SdnLock, asked_for_lock};
@@ -30,6 +30,11 @@ const WITHOUT: &str = "what it stands on does not come back";
 
 /// Why nothing is done about a machine whose removal was begun.
 const UNTOLD: &str = "whether it and its disks are still there cannot be told; look, then undo again";
+/// The same, where it is there now.
+const GOING: &str = "it is locked, or its removal may be under way; wait until that ends, then undo again";
+/// The same, where it is there and not as it was.
+const OTHERWISE: &str =
+    "it is still there, with other disks than before its removal was begun; decide by hand what is right";
 
 /// Why a lock stays.
 const ASKED_FOR: &str = "perhaps held by this change: it asked for it and got no answer; once nobody changes the SDN, `sdn unlock` \
@@ -41,8 +46,8 @@ enum Machine {
     There,
     /// It was never made.
     Never,
-    /// It cannot be told.
-    Untold,
+    /// It cannot be told, or somebody else is at work with it: why nothing is done.
+    Left(&'static str),
 }
 
 /// Such machines by the step that was to remove or make each. One that is not among them is gone, or in doubt.
@@ -66,15 +71,15 @@ struct Back {
 
 impl Back {
     fn of(entry: &Entry, machines: &Machines) -> Self {
-        let (mut back, states) = (Self::default(), entry.steps());
+        let (mut back, states, notes) = (Self::default(), entry.steps(), entry.notes());
         for (number, (step, state)) in entry.plan.steps.iter().zip(&states).enumerate().rev() {
             match machines.get(&number) {
                 Some(Machine::There) => {
-                    back.started(step, state);
+                    back.started(step, state, &notes);
                     continue;
                 }
-                Some(Machine::Untold) => {
-                    back.left.push((step.object.ensure().name(), UNTOLD));
+                Some(Machine::Left(why)) => {
+                    back.left.push((step.object.ensure().name(), why));
                     continue;
                 }
                 Some(Machine::Never) => continue,
@@ -94,10 +99,11 @@ impl Back {
         back
     }
 
-    /// Starts a machine again that was only stopped on its way out.
-    fn started(&mut self, step: &Step, state: &StepState) {
+    /// Starts a machine again that this change only stopped on its way out. One that somebody else stopped stays as it is.
+    fn started(&mut self, step: &Step, state: &StepState, notes: &Notes) {
         let Object::VmGone(gone) = &step.object else { return };
-        if state.before.as_ref().and_then(|before| before.field("status")) != Some("stopped") {
+        let ran = state.before.as_ref().and_then(|before| before.field("status")) != Some("stopped");
+        if ran && gone.was_stopped(notes) {
             let power = Object::VmPower(VmPower { vm: gone.vm.clone(), off: Off::Shutdown(SHUTDOWN) });
             self.steps.push((power.ensure().place(), Step::present(power, VmPower::running())));
         }
@@ -210,11 +216,18 @@ async fn became(context: &Context, step: &Step, state: &StepState) -> Option<Mac
     let before = state.before.as_ref().filter(|_| !state.verified)?;
     match &step.object {
         Object::VmGone(gone) => {
-            let whole =
-                |now: &Seen| ["name", "uuid", "disks"].iter().all(|field| now.field(field) == before.field(field));
-            match gone.observe(context).await {
-                Ok(now) => whole(&now).then_some(Machine::There),
-                Err(_) => Some(Machine::Untold),
+            // Asked first: what ends in between is seen gone then.
+            let going = gone.may_be_going(context).await;
+            let Ok(now) = gone.observe(context).await else { return Some(Machine::Left(UNTOLD)) };
+            let same = |field: &&str| now.field(field) == before.field(field);
+            match going {
+                _ if now == Seen::Absent => None,
+                // Another machine of that name: the one that was meant is gone.
+                _ if now.field("uuid").is_some() && before.field("uuid").is_some() && !same(&"uuid") => None,
+                _ if !["name", "uuid", "disks"].iter().all(same) => Some(Machine::Left(OTHERWISE)),
+                Ok(false) => Some(Machine::There),
+                Ok(true) => Some(Machine::Left(GOING)),
+                Err(_) => Some(Machine::Left(UNTOLD)),
             }
         }
         Object::VmClone(clone) if !state.todo.is_empty() => {

@@ -5,9 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use deevnet_console::backends::proxmox::Waiting;
+use deevnet_console::lab::names::Rrset;
+use deevnet_console::lab::state::{Task, World};
 use deevnet_console::provision::conduct::Course;
 use deevnet_console::provision::engine::Ended;
 use deevnet_console::provision::journal::{Change, Journal, Who};
+use deevnet_console::provision::object::Object;
 use deevnet_console::provision::plan::Question;
 use deevnet_console::provision::trouble::{Trouble, TroubleKind};
 use deevnet_console::provision::world::News;
@@ -65,6 +68,7 @@ async fn a_machine_that_was_only_stopped_is_started_by_the_way_back_of_its_end()
     assert!(matches!(&ended, Ended::Early { trouble, .. } if trouble.text.contains("no quorum")), "{ended:?}");
     bench.lab.fault_off("pve-no-quorum").unwrap();
     let id = ann.newest().id.to_string();
+    is_gone_around(&bench, &ann).await;
     let draft = ann.draft("undo", &[&id]).await.unwrap();
     assert_eq!(draft.left, [], "its disks are there");
     let (preview, course) = ann.look(draft).await;
@@ -75,6 +79,99 @@ async fn a_machine_that_was_only_stopped_is_started_by_the_way_back_of_its_end()
     let again = ann.asks("workload-create", &["picow/app"]).await.0;
     assert!(again.is_empty(), "{:#?}", super::open_steps(&again));
     drop(ann);
+    bench.end().await;
+}
+
+/// What an undo leaves of ann's newest change, and whether it starts the machine.
+async fn undoes(ann: &Operator) -> (Vec<&'static str>, bool) {
+    let draft = ann.draft("undo", &[&ann.newest().id.to_string()]).await.unwrap();
+    let starts = draft.plan.steps.iter().any(|step| matches!(step.object, Object::VmPower(_)));
+    (draft.left.iter().map(|(_, why)| *why).collect(), starts)
+}
+
+/// A machine that may be on its way out, is at work, or is not as it was, is left alone; one that others stopped stays so.
+async fn is_gone_around(bench: &Bench, ann: &Operator) {
+    let note = |key: &str, value: &str| {
+        let (_, change) = ann.desk.journal.take_up(ann.newest().id).unwrap();
+        change.notes.set(key, value, (bench.world.clock)()).unwrap();
+    };
+    let vmid = ann.newest().plan.steps.iter().find_map(|step| match &step.object {
+        Object::VmGone(gone) => Some(gone.vm.vmid),
+        _ => None,
+    });
+    let vmid = vmid.unwrap();
+    let node = &bench.world.site.proxmox.node;
+    let edit = |change: &dyn Fn(&mut World)| bench.lab.edit(|world| change(world)).unwrap();
+    let config = |key: &str, value: Option<&str>| {
+        edit(&|world| {
+            let config = &mut world.guests.get_mut(&vmid).unwrap().config;
+            match value {
+                Some(value) => drop(config.insert(key.to_owned(), value.into())),
+                None => drop(config.shift_remove(key)),
+            }
+        });
+    };
+    assert_eq!(undoes(ann).await, (vec![], true));
+
+    // The console was killed after its request: the task runs, and the configuration is whole meanwhile.
+    let upid = format!("UPID:{node}:00001234:00005678:6A6C2000:qmdestroy:{vmid}:root@pam:");
+    let task = Task { upid: upid.clone(), ended: None, status: String::new(), log: Vec::new(), saved: false };
+    edit(&|world| world.tasks.push(task.clone()));
+    note(&format!("qmdestroy-{vmid}"), &upid);
+    let (left, starts) = undoes(ann).await;
+    assert!(left.len() == 1 && left[0].contains("its removal may be under way") && !starts, "{left:?}");
+    edit(&|world| {
+        let task = world.tasks.iter_mut().find(|task| task.upid == upid).unwrap();
+        (task.ended, task.status) = (Some(0), "storage is away".to_owned());
+    });
+    assert_eq!(undoes(ann).await, (vec![], true), "it failed");
+    // Asked for, and no task yet.
+    note(&format!("qmdestroy-{vmid}"), "");
+    note(&format!("qmdestroy-{vmid}-asked"), &upid);
+    let (left, starts) = undoes(ann).await;
+    assert!(left.len() == 1 && left[0].contains("may be under way") && !starts, "{left:?}");
+    note(&format!("qmdestroy-{vmid}-asked"), "");
+
+    config("lock", Some("backup"));
+    let (left, starts) = undoes(ann).await;
+    assert!(left.len() == 1 && left[0].contains("it is locked") && !starts, "{left:?}");
+    config("lock", None);
+
+    config("scsi7", Some("local-zfs:vm-1-disk-7,size=1G"));
+    let (left, starts) = undoes(ann).await;
+    assert!(left.len() == 1 && left[0].contains("with other disks") && !starts, "{left:?}");
+    config("scsi7", None);
+
+    let own = format!("qmstop-{vmid}-own");
+    let stop = ann.newest().notes().get(&own).unwrap();
+    note(&own, "");
+    assert_eq!(undoes(ann).await, (vec![], false), "somebody else stopped it");
+    note(&own, &stop);
+}
+
+/// What would be refused is not promised either.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_change_that_runs_is_not_said_to_be_left_as_it_is() {
+    let bench = bench(LONG).await;
+    let dir = tempfile::tempdir().unwrap();
+    let state = dir.path().join("state/deevnet-console/mobile");
+    std::fs::write(dir.path().join("site.toml"), bench.lab.site_toml()).unwrap();
+    let change = holding(&bench, &Journal::in_state(&state)).await;
+    let leave = async || {
+        let at = dir.path().to_owned();
+        tokio::task::spawn_blocking(move || run(&at, &["resume", "--leave", "C-0001"])).await.unwrap()
+    };
+    let (code, _, said) = leave().await;
+    assert!(code == 4 && said.contains("is being run"), "{code} {said}");
+    let now = (bench.world.clock)();
+    drop(change);
+    let (code, _, said) = leave().await;
+    assert!(code == 4 && said.contains("holds the SDN lock") && said.contains("resume --later"), "{code} {said}");
+    let (_, change) = Journal::in_state(&state).take_up("C-0001".parse().unwrap()).unwrap();
+    change.notes.set("sdn-lock", "", now).unwrap();
+    drop(change);
+    let (code, _, said) = leave().await;
+    assert!(code == 0 && said.contains("leaves C-0001 as it is"), "{code} {said}");
     bench.end().await;
 }
 
@@ -180,6 +277,29 @@ async fn a_server_is_asked_before_names_are_led_to_it() {
     assert_eq!(why.kind, TroubleKind::Unknown, "{why:?}");
     super::verbs::answered(&bench, "lab.example.");
     assert_eq!(look(&server).await, Ok(true));
+    // One that has it from the server of the zone is not that server; on request it is not asked.
+    ann.does("forward-set", &["lab.example", &server]).await;
+    let resolver = format!("server={}", bench.lab.resolver().unwrap());
+    let why = look(&resolver).await.unwrap_err();
+    assert!(why.kind == TroubleKind::Refused && why.text.contains("the zone is not its own"), "{why:?}");
+    assert!(why.help().is_some_and(|help| help.contains("asked=no")), "{why:?}");
+    let (preview, _) = ann.asks("forward-set", &["lab.example", &resolver, "asked=no"]).await;
+    assert_eq!(preview.untold().count(), 0, "{:?}", preview.looks);
+    assert_eq!(
+        ann.draft("forward-set", &["lab.example", &server, "asked=maybe"]).await.err().unwrap().kind,
+        TroubleKind::Usage
+    );
+    // An alias leads to another zone's SOA.
+    bench
+        .lab
+        .edit(|world| {
+            let zone = world.names.zones.get_mut("lab.example.").unwrap();
+            zone.set("alias.lab.example.", "CNAME", Rrset::one(60, "lab.example."));
+        })
+        .unwrap();
+    let (preview, _) = ann.asks("forward-set", &["alias.lab.example", &server]).await;
+    let why = preview.looks[0].clone().unwrap_err();
+    assert!(why.text.contains("without its SOA"), "{why:?}");
     drop(ann);
     bench.end().await;
 }

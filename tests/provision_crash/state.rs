@@ -137,19 +137,45 @@ fn is_of_fabric(line: &str, left: &str) -> bool {
     }
 }
 
-/// Whether the router has one forward besides, which is that one.
+/// Whether the router has one forward besides, which is that one, and all others as wanted.
 fn is_one_row(line: &str, left: &str) -> bool {
     let parts = || {
         let domain = left.strip_prefix("forward ")?.split(':').next()?;
         let (wanted, is) = line.strip_prefix("forwards ")?.split_once(": wanted ")?.1.split_once(", is ")?;
         Some((format!("{domain} "), wanted, is))
     };
-    let Some((row, wanted, is)) = parts() else { return false };
-    let rows = |text: &str| if text.contains("(\"\")") { 0 } else { text.matches("\\n").count() + 1 };
-    !wanted.contains(&row) && is.contains(&row) && rows(is) == rows(wanted) + 1
+    parts().is_some_and(|(row, wanted, is)| is_besides(wanted, is, |part| part.starts_with(&row)))
 }
 
-/// Whether a zone differs by one set of records, which is that one.
+/// Whether the one holds all lines of the other and a single one besides, of that kind.
+fn is_besides(wanted: &str, is: &str, of: impl Fn(&str) -> bool) -> bool {
+    let lines = |text: &str| -> Vec<String> {
+        let text = text.strip_prefix("Some(\"").and_then(|text| text.strip_suffix("\")")).unwrap_or(text);
+        text.split("\\n").filter(|line| !line.is_empty()).map(str::to_owned).collect()
+    };
+    let (wanted, mut is) = (lines(wanted), lines(is));
+    let Some(at) = is.iter().position(|line| of(line)) else { return false };
+    is.remove(at);
+    is == wanted
+}
+
+#[test]
+fn what_is_left_hides_no_other_difference() {
+    let left = "forward picow.lab: perhaps";
+    let line = |is: &str| format!("forwards saved: wanted {:?}, is {:?}", Some("a.lab 1\nz.lab 1"), Some(is));
+    assert!(shows(&line("a.lab 1\npicow.lab 1\nz.lab 1"), left));
+    for other in
+        ["a.lab 2\npicow.lab 1\nz.lab 1", "a.lab 1\npicow.lab 1", "a.lab 1\nq.lab 1\nz.lab 1", "a.lab 1\nz.lab 1"]
+    {
+        assert!(!shows(&line(other), left), "{other}");
+    }
+    let zone = |sets: &[&str]| Some(format!("tenant: {sets:#?}"));
+    let line = |is: &[&str]| format!("zone lab.: wanted {:?}, is {:?}", zone(&["a.lab. A 1", "b.lab. A 1"]), zone(is));
+    assert!(shows(&line(&["a.lab. A 1", "app.lab. A 1", "b.lab. A 1"]), "app.lab A: perhaps"));
+    assert!(!shows(&line(&["a.lab. A 2", "app.lab. A 1", "b.lab. A 1"]), "app.lab A: perhaps"));
+}
+
+/// Whether a zone differs by one set of records, which is that one, and has all others as wanted.
 fn is_one_more(line: &str, left: &str) -> bool {
     let parts = || {
         let (name, kind) = left.split(':').next()?.split_once(' ')?;
@@ -157,7 +183,7 @@ fn is_one_more(line: &str, left: &str) -> bool {
         let (wanted, is) = rest.split_once(", is ")?;
         Some((format!("{name}. {kind} "), name.ends_with(zone), wanted, is))
     };
-    let Some((set, within, wanted, is)) = parts() else { return false };
-    let sets = |text: &str| text.matches("\\n").count();
-    within && !wanted.contains(&set) && is.contains(&set) && sets(is) == sets(wanted) + 1
+    parts().is_some_and(|(set, within, wanted, is)| {
+        within && is_besides(wanted, is, |part| part.trim_start_matches([' ', '\\', '"']).starts_with(&set))
+    })
 }

@@ -112,9 +112,8 @@ async fn a_reload_that_loads_nothing_or_fails_is_not_believed() {
     let domain = "probe.example".parse().unwrap();
     bench.fault("forward-apply-fails", true);
     let server = bench.world.site.powerdns.as_ref().unwrap().dns;
-    let mut plan = forward::set(&bench.world.site, &domain, server, "by hand");
     // Nobody has that zone.
-    plan.steps.remove(0);
+    let plan = forward::set(&bench.world.site, &domain, (server, false), "by hand");
     let (step, kind, _) = early(bench.run(plan).await);
     assert_eq!((step, kind), (1, TroubleKind::Refused));
     bench.end().await;

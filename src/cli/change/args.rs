@@ -331,6 +331,9 @@ pub enum ForwardAction {
         /// What is written beside it.
         #[arg(long, default_value = "", value_name = "TEXT")]
         description: String,
+        /// Do not ask the server for the domain first: only the perimeter may ask it.
+        #[arg(long)]
+        not_asked: bool,
         /// How.
         #[command(flatten)]
         how: How,

@@ -9,8 +9,8 @@ use super::{at, failure, refused, unwritten};
 use crate::cli::args::{Format, Global};
 use crate::cli::{Code, Failure, open, print, verdict};
 use crate::provision::approve::Refusal;
-use crate::provision::journal::{ChangeId, Closing, Entry, Journal, JournalError, Record};
-use crate::provision::plans::table::{Desk, leave_as_it_is};
+use crate::provision::journal::{ChangeId, Closing, Entry, Journal, Record};
+use crate::provision::plans::table::{Desk, may_be_left};
 use crate::text::clean;
 
 /// The only change that is open.
@@ -38,9 +38,8 @@ pub(super) fn leave(desk: &Desk, id: Option<&str>, how: &How) -> Result<Code, Fa
         Some(id) => id.parse().map_err(|e| unwritten(&e))?,
         None => the_open_one(&desk.journal)?,
     };
-    if desk.journal.read(id).map_err(|e| unwritten(&e))?.closed().is_some() {
-        return Err(unwritten(&JournalError::Over(id)));
-    }
+    // Asked also where nothing is to be written: what would be refused is not promised.
+    let change = may_be_left(desk, id).map_err(|trouble| failure(&trouble))?;
     if !how.write {
         open::note(&format!("nothing was changed: --write --yes leaves {id} as it is, and it is not resumed any more"));
         return Ok(Code::Ok);
@@ -48,7 +47,7 @@ pub(super) fn leave(desk: &Desk, id: Option<&str>, how: &How) -> Result<Code, Fa
     if !how.yes {
         return Err(refused(&Refusal::Unasked("--yes")));
     }
-    leave_as_it_is(desk, id).map_err(|trouble| failure(&trouble))?;
+    change.log.close((desk.world.clock)(), Closing::LeftAsItIs).map_err(|trouble| failure(&trouble))?;
     writeln!(std::io::stdout(), "{id} is left as it is")?;
     Ok(Code::Ok)
 }

@@ -92,7 +92,9 @@ fn failure(trouble: &Trouble) -> Failure {
 
 fn unwritten(error: &JournalError) -> Failure {
     let code = match error {
-        JournalError::Running(_) | JournalError::Over(_) | JournalError::TakenBack(..) => Code::Refused,
+        JournalError::Running(_) | JournalError::Over(_) | JournalError::TakenBack(..) | JournalError::Undone(..) => {
+            Code::Refused
+        }
         _ => Code::Usage,
     };
     Failure { code, text: error.to_string(), help: Some(error.help().into_owned()) }

@@ -112,9 +112,9 @@ impl Change {
             }
             Self::Tsig { action: TsigAction::Begin { tenant, .. } } => asked("tsig-begin", [tenant.to_string()]),
             Self::Tsig { action: TsigAction::End { tenant, .. } } => asked("tsig-end", [tenant.to_string()]),
-            Self::Forward { action: ForwardAction::Set { domain, server, description, .. } } => {
+            Self::Forward { action: ForwardAction::Set { domain, server, description, not_asked, .. } } => {
                 let words = [domain.clone(), format!("server={server}"), format!("description={description}")];
-                asked("forward-set", words)
+                asked("forward-set", words.into_iter().chain(not_asked.then(|| "asked=no".to_owned())))
             }
             Self::Forward { action: ForwardAction::Delete { domain, .. } } => asked("forward-delete", [domain.clone()]),
             Self::Record { action } => record(action)?,

@@ -132,6 +132,11 @@ fn is_shared(journal: &Journal) -> bool {
 }
 
 pub(super) fn take_up(journal: &Journal, id: ChangeId) -> Result<(Entry, Change), JournalError> {
+    let (entry, change) = keep(journal, id)?;
+    if entry.closed().is_some() { Err(JournalError::Over(id)) } else { Ok((entry, change)) }
+}
+
+pub(super) fn keep(journal: &Journal, id: ChangeId) -> Result<(Entry, Change), JournalError> {
     let path = &journal.path(id);
     let opened = OpenOptions::new().append(true).read(true).open(path);
     let mut file = opened.map_err(|e| match e.kind() {
@@ -141,9 +146,6 @@ pub(super) fn take_up(journal: &Journal, id: ChangeId) -> Result<(Entry, Change)
     alone(&file, id, path)?;
     // Read under the lock: what another console wrote until it let go is in it.
     let entry = read(path, id)?;
-    if entry.closed().is_some() {
-        return Err(JournalError::Over(id));
-    }
     let cut = ends_cut(&mut file).map_err(failed(path, "cannot be read"))?;
     let log = Log::new(file, cut);
     let notes = entry.notes().written_to(&log);

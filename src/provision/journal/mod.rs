@@ -62,6 +62,9 @@ pub enum JournalError {
     /// A way back of it did not come to its end.
     #[error("change {0} is being taken back by {1}, which did not come to its end")]
     TakenBack(ChangeId, ChangeId),
+    /// A way back of it came to its end.
+    #[error("{0} was taken back by {1}")]
+    Undone(ChangeId, ChangeId),
     /// No change of that number.
     #[error("{0:?} is no change of this site")]
     NoChange(String),
@@ -94,6 +97,7 @@ impl JournalError {
                 "make the site's state directory writable for you, or set [state] dir in the site file"
             }
             Self::Over(_) => "what it did can be taken back by a change of its own",
+            Self::Undone(..) => "what came after it is taken back by a change of its own",
             Self::Running(_) => "wait until it ends, or stop it there",
             Self::NoChange(_) => "`deevnet-console journal` lists them",
             Self::Damaged { .. } => {
@@ -356,6 +360,20 @@ impl Journal {
         Ok(later.filter_map(|id| self.read(id).ok()).find(open).map(|entry| entry.id))
     }
 
+    /// The way back of a change that came to its end, unless that was taken back itself.
+    ///
+    /// # Errors
+    /// When the directory cannot be read. Files that cannot be read tell of no way back.
+    pub fn taken_back(&self, of: ChangeId) -> Result<Option<ChangeId>, JournalError> {
+        for later in self.ids()?.into_iter().rev().take_while(|later| *later > of) {
+            let back = self.read(later).ok().filter(|entry| entry.takes_back() == Some(of));
+            if back.is_some_and(|back| back.closed() == Some(Closing::Done)) && self.taken_back(later)?.is_none() {
+                return Ok(Some(later));
+            }
+        }
+        Ok(None)
+    }
+
     /// Whether some console has the change now. It is only looked at: nobody is kept from taking it up.
     ///
     /// # Errors
@@ -371,6 +389,14 @@ impl Journal {
     /// [`JournalError::Running`] while another console has it, [`JournalError::Over`] when it ended; else as [`Self::read`].
     pub fn take_up(&self, id: ChangeId) -> Result<(Entry, Change), JournalError> {
         file::take_up(self, id)
+    }
+
+    /// The same of a change that may be over: nobody else takes it up, or back, for as long as this one has it.
+    ///
+    /// # Errors
+    /// As [`Self::take_up`], but for [`JournalError::Over`].
+    pub fn keep(&self, id: ChangeId) -> Result<(Entry, Change), JournalError> {
+        file::keep(self, id)
     }
 }
 

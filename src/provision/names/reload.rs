@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use super::UNTOLD;
-use super::answers::unanswered;
+use super::answers::{Role, unanswered};
 use crate::backends::opnsense::Client;
 use crate::backends::opnsense::model::{ForwardKind, ServiceState};
 use crate::backends::permit::Permit;
@@ -76,7 +76,7 @@ impl ResolverReload {
     /// What the resolver says of a domain that is forwarded; `None` where that is right or there is nobody to ask.
     async fn unanswered(&self, context: &Context, domain: &str) -> Result<Option<String>, Trouble> {
         let Some(resolvers) = context.world.site.resolvers.as_ref() else { return Ok(None) };
-        Ok(unanswered(context, resolvers.ask, domain).await?.map(|(_, how)| how))
+        Ok(unanswered(context, (resolvers.ask, Role::Resolver), domain).await?.map(|(_, how)| how))
     }
 }
 

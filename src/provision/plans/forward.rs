@@ -21,9 +21,10 @@ fn plan(site: &Site, title: &str, domain: &DnsName, mut steps: Vec<Step>) -> Pla
     }
 }
 
-/// A domain forwarded to a server that answers for it, and the resolver told. What others wrote of the row stays.
+/// A domain forwarded to a server that answers for it, and the resolver told. What others wrote of the row stays. The server is
+/// asked from here, unless only the perimeter may ask it: on request alone (`asked`).
 #[must_use]
-pub fn set(site: &Site, domain: &DnsName, server: SocketAddr, description: &str) -> Plan {
+pub fn set(site: &Site, domain: &DnsName, (server, asked): (SocketAddr, bool), description: &str) -> Plan {
     let wanted = fields([
         ("type", "forward".to_owned()),
         ("server", server_text(server.ip(), server.port())),
@@ -32,7 +33,8 @@ pub fn set(site: &Site, domain: &DnsName, server: SocketAddr, description: &str)
     ]);
     let forward = Object::Forward(Forward { domain: domain.as_str().to_owned() });
     let answers = Object::Answers(Answers { domain: domain.as_str().to_owned(), server });
-    let steps = vec![Step::present(answers, Fields::new()), Step::present(forward, wanted)];
+    let question = asked.then(|| Step::present(answers, Fields::new()));
+    let steps = question.into_iter().chain([Step::present(forward, wanted)]).collect();
     plan(site, "Forward", domain, steps)
 }
 

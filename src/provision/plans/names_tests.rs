@@ -47,6 +47,9 @@ fn records_are_of_the_tenants_own_names_and_addresses() {
     assert_eq!(of.name(&format!("app.{zone}.")).unwrap().as_str(), format!("app.{zone}"));
     let other = site.numbering.workload_address(TenantIndex::new(59).unwrap(), 0).unwrap();
     assert!(of.host("app", other).unwrap_err().text.contains("no address of rtrip"));
+    let why = of.name("a.b").unwrap_err();
+    let help = format!("give one label, or the whole name; for a.b below the zone write a.b.{zone}");
+    assert_eq!(why.help(), Some(help.as_str()));
     assert!(of.host("app.example.", address).is_err() && of.name(&format!("app.{}", site.domain)).is_err());
     let extra = of.set("www", 300, vec![RecordData::A(address)]).unwrap();
     assert_eq!(extra.steps.len(), 1, "another name has no pointer");

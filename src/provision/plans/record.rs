@@ -67,11 +67,10 @@ impl Of<'_> {
             return Ok(name);
         }
         if text.contains('.') {
-            let below = format!("a label, or a whole name below {forward}; {}.{forward}", name.as_str());
             let help = if text.ends_with('.') || name.is_under(&self.site.domain) {
                 "give a name of the tenant's zone".to_owned()
             } else {
-                format!("give {below} where that is meant")
+                format!("give one label, or the whole name; for {name} below the zone write {name}.{forward}")
             };
             return Err(refused(format!("{name} is not in {forward}"), &help));
         }

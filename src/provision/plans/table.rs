@@ -9,7 +9,7 @@ use futures_util::future::BoxFuture;
 
 use super::{delete, onboard, onboard::Onboarding};
 use crate::provision::conduct::Course;
-use crate::provision::journal::{ChangeId, Closing, Entry, Journal, JournalError, Notes};
+use crate::provision::journal::{Change, ChangeId, Closing, Entry, Journal, JournalError, Notes};
 use crate::provision::object::Object;
 use crate::provision::plan::Plan;
 use crate::provision::sdn::{asked_for_lock, holds_lock, running};
@@ -189,7 +189,7 @@ pub static MAKERS: &[Maker] = &[
     },
     Maker {
         name: "forward-set",
-        form: "DOMAIN server=ADDRESS[:PORT] [description=TEXT]",
+        form: "DOMAIN server=ADDRESS[:PORT] [description=TEXT] [asked=yes|no]",
         make: |desk, words| Box::pin(async move { asked::forward_set(&desk, &words) }),
     },
     Maker {
@@ -270,7 +270,10 @@ async fn deletion(desk: &Desk, words: &[String]) -> Result<Draft, Trouble> {
 impl From<JournalError> for Trouble {
     fn from(error: JournalError) -> Self {
         let kind = match error {
-            JournalError::Running(_) | JournalError::Over(_) | JournalError::TakenBack(..) => TroubleKind::Refused,
+            JournalError::Running(_)
+            | JournalError::Over(_)
+            | JournalError::TakenBack(..)
+            | JournalError::Undone(..) => TroubleKind::Refused,
             _ => TroubleKind::Journal,
         };
         Self::new(kind, error.to_string()).with_help(error.help())
@@ -289,9 +292,8 @@ fn open_entry(desk: &Desk, words: &[String]) -> Result<Entry, Trouble> {
 
 async fn undo(desk: &Desk, words: &[String]) -> Result<Draft, Trouble> {
     let entry = entry(desk, words)?;
-    if let Some(id) = taken_back(desk, entry.id)? {
-        let text = format!("{} was taken back by {id}", entry.id);
-        return Err(refused(text, "what came after it is taken back by a change of its own"));
+    if let Some(back) = desk.journal.taken_back(entry.id)? {
+        return Err(JournalError::Undone(entry.id, back).into());
     }
     if let Some(back) = desk.journal.open_way_back(entry.id)? {
         return Err(JournalError::TakenBack(entry.id, back).into());
@@ -299,17 +301,6 @@ async fn undo(desk: &Desk, words: &[String]) -> Result<Draft, Trouble> {
     answered(desk, &entry)?;
     let back = way_back_now(&desk.world, &entry).await;
     Ok(Draft { plan: back.plan, notes: Notes::default(), course: Course::TakeBack(entry.id), left: back.left })
-}
-
-/// The change that took this one back, unless it was taken back itself.
-fn taken_back(desk: &Desk, id: ChangeId) -> Result<Option<ChangeId>, Trouble> {
-    for later in desk.journal.ids()?.into_iter().rev().take_while(|later| *later > id) {
-        let back = desk.journal.read(later).ok().filter(|entry| entry.takes_back() == Some(id));
-        if back.is_some_and(|back| back.closed() == Some(Closing::Done)) && taken_back(desk, later)?.is_none() {
-            return Ok(Some(later));
-        }
-    }
-    Ok(None)
 }
 
 /// Refuses to end a change that may have the SDN lock, unless the lock was freed by force since.
@@ -327,18 +318,18 @@ fn answered(desk: &Desk, entry: &Entry) -> Result<(), Trouble> {
     Err(refused(text, "free the lock by `deevnet-console sdn unlock` first, or resume the change"))
 }
 
-/// Ends a change that is to stay as it is. What it holds is given back before.
+/// A change that may be left as it is: closing it is all there is to do. What it holds is given back before.
 ///
 /// # Errors
 /// When it holds something, somebody runs it, it is over, or the journal cannot be written.
-pub fn leave_as_it_is(desk: &Desk, id: ChangeId) -> Result<(), Trouble> {
+pub fn may_be_left(desk: &Desk, id: ChangeId) -> Result<Change, Trouble> {
     let (entry, change) = desk.journal.take_up(id)?;
     if holds_lock(&entry.notes()) {
         let text = format!("{id} holds the SDN lock");
         return Err(refused(text, "give it back first: `deevnet-console resume --later`"));
     }
     answered(desk, &entry)?;
-    change.log.close((desk.world.clock)(), Closing::LeftAsItIs)
+    Ok(change)
 }
 
 async fn resume(desk: &Desk, words: &[String]) -> Result<Draft, Trouble> {

@@ -278,7 +278,16 @@ async fn can_go(world: &World, vm: &Machine) -> Result<(), Trouble> {
         return Err(Trouble::new(TroubleKind::Refused, text)
             .with_help("bring nodes back: Proxmox refuses every change until then"));
     }
-    Ok(())
+    match vm.left_locked(world).await? {
+        None => Ok(()),
+        Some(lock) => {
+            let text = format!("VM {} {} is locked ({lock}), and no task works on it", vm.vmid, vm.name);
+            Err(Trouble::new(TroubleKind::Refused, text).with_help(format!(
+                "a lock that nobody holds any more is freed on {}, as root: `qm unlock {}`; a suspended machine is started",
+                vm.node, vm.vmid
+            )))
+        }
+    }
 }
 
 /// What stays of a workload that is removed, or is free for the next one.

@@ -8,6 +8,7 @@ use crate::backends::permit::Permit;
 use crate::backends::proxmox::Leftovers;
 use crate::backends::proxmox::endpoints;
 use crate::provision::fields::{Difference, Seen, fields};
+use crate::provision::journal::Notes;
 use crate::provision::object::{Danger, Doing, Ensure, Looking, Place, Undo};
 use crate::provision::rights::Right;
 use crate::provision::trouble::{Trouble, TroubleKind};
@@ -15,6 +16,11 @@ use crate::provision::world::Context;
 
 /// Why a VM that is gone stays gone.
 pub(super) const NO_WAY_BACK: &str = "disks that are destroyed cannot be brought back";
+
+/// Type of the task that removes a VM.
+const DESTROY: &str = "qmdestroy";
+/// Type of the task that stops one hard.
+const STOP: &str = "qmstop";
 
 /// No VM there any more.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -60,11 +66,11 @@ pub(super) async fn remove(
     if !is_meant(context, vm, meant).await? {
         return Ok(());
     }
-    let destroying = Errand::on(vm, "qmdestroy", "removal");
+    let destroying = Errand::on(vm, DESTROY, "removal");
     if destroying.begun(context).await?.is_none() {
         let status = client.vm_status(&vm.node, vm.vmid).await.map_err(|e| Trouble::from(&e))?;
         if status.vm.status != "stopped" {
-            let stopping = Errand::on(vm, "qmstop", "hard stop");
+            let stopping = Errand::on(vm, STOP, "hard stop");
             stopping.run(context, client.vm_stop(permit, &node, id, true)).await?;
         }
         if !is_meant(context, vm, meant).await? {
@@ -76,6 +82,24 @@ pub(super) async fn remove(
 }
 
 impl VmGone {
+    /// Whether the machine may be on its way out though it is there: its configuration is whole while its disks are removed.
+    /// So it is where the removal was asked for and its task is not known to have failed, or a task has the machine locked.
+    ///
+    /// # Errors
+    /// What cannot be asked.
+    pub(in crate::provision) async fn may_be_going(&self, context: &Context) -> Result<bool, Trouble> {
+        let removal = Errand::on(&self.vm, DESTROY, "removal");
+        if removal.is_open(context) && !removal.has_failed(context).await? {
+            return Ok(true);
+        }
+        Ok(self.vm.read(context).await?.is_some_and(|found| found.config.lock.is_some()))
+    }
+
+    /// Whether a change with these notes stopped the machine, or may have.
+    pub(in crate::provision) fn was_stopped(&self, notes: &Notes) -> bool {
+        Errand::on(&self.vm, STOP, "hard stop").is_told(notes)
+    }
+
     async fn look(&self, context: &Context) -> Result<Seen, Trouble> {
         let Some(found) = self.vm.read(context).await? else { return Ok(Seen::Absent) };
         let uuid = found.config.smbios_uuid.clone();
@@ -145,7 +169,9 @@ impl Ensure for VmGone {
                         return Ok(());
                     }
                     // One that came since the plan was shown is waited for as well.
-                    self.vm.unlocked(context).await?;
+                    if self.vm.free(context).await?.is_none() {
+                        return Ok(());
+                    }
                     remove(context, permit, &self.vm, (Some(&self.vm.name), self.uuid.as_deref())).await
                 }
                 _ => Ok(()),

@@ -3,12 +3,12 @@
 use serde::{Deserialize, Serialize};
 
 use crate::backends::proxmox::endpoints::Endpoint;
-use crate::backends::proxmox::model::{PendingOption, VmConfig};
+use crate::backends::proxmox::model::{PendingOption, Task, VmConfig};
 use crate::backends::proxmox::names::{NodeName, Vmid};
 use crate::backends::proxmox::{Client, TaskFilter, TaskSource};
 use crate::provision::rights::{self, Right};
 use crate::provision::trouble::{Trouble, TroubleKind};
-use crate::provision::world::Context;
+use crate::provision::world::{Context, World};
 
 /// The VM that a step is about. Its number alone is never enough.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -121,13 +121,21 @@ impl Machine {
     /// The VM as it is there and not locked: waited for as long as patience lasts.
     ///
     /// # Errors
-    /// [`TroubleKind::Busy`] with whoever holds the lock; as [`Machine::own`].
+    /// [`TroubleKind::Refused`] where it is not there; as [`Machine::free`].
     pub(super) async fn unlocked(&self, context: &Context) -> Result<Found, Trouble> {
+        let gone = || Trouble::new(TroubleKind::Refused, format!("{} is not there", self.words()));
+        self.free(context).await?.ok_or_else(gone)
+    }
+
+    /// The same; `None` where it is not there, or goes while it is waited for.
+    ///
+    /// # Errors
+    /// [`TroubleKind::Busy`] with whoever holds the lock; as [`Machine::own`].
+    pub(super) async fn free(&self, context: &Context) -> Result<Option<Found>, Trouble> {
         let looks = context.world.patience.looks.max(1);
         for left in (0..looks).rev() {
-            let gone = || Trouble::new(TroubleKind::Refused, format!("{} is not there", self.words()));
-            let found = self.own(context).await?.ok_or_else(gone)?;
-            let Some(lock) = found.config.lock.clone() else { return Ok(found) };
+            let Some(found) = self.own(context).await? else { return Ok(None) };
+            let Some(lock) = found.config.lock.clone() else { return Ok(Some(found)) };
             if left == 0 {
                 return Err(self.locked(context, &lock).await);
             }
@@ -137,6 +145,35 @@ impl Machine {
             context.wait().await?;
         }
         Err(Trouble::new(TroubleKind::Busy, format!("{} is locked", self.words())))
+    }
+
+    /// A lock on it that no task holds, so that it never ends by itself. `None` also where that cannot be told.
+    ///
+    /// # Errors
+    /// What cannot be read.
+    pub(in crate::provision) async fn left_locked(&self, world: &World) -> Result<Option<String>, Trouble> {
+        let client = world.proxmox()?;
+        let lock = async || {
+            let read = client.vm_config(&self.node, self.vmid).await;
+            read.map(|config| config.lock).map_err(|e| Trouble::from(&e))
+        };
+        let Some(held) = lock().await? else { return Ok(None) };
+        // A node tells of other people's tasks to those alone who may look at it.
+        client.permissions().await.map_err(|e| Trouble::from(&e))?;
+        if client.can(&format!("/nodes/{}", self.node), "Sys.Audit") != Some(true) {
+            return Ok(None);
+        }
+        let filter = TaskFilter { source: Some(TaskSource::Active), ..TaskFilter::default() };
+        let tasks = client.node_tasks(&self.node, &filter).await.map_err(|e| Trouble::from(&e))?;
+        // A backup of several machines is listed under no number, a clone under its template's.
+        let number = self.vmid.to_string();
+        let holds = |task: &Task| task.id == number || task.id.is_empty() || task.kind == "qmclone";
+        if tasks.iter().any(|task| task.ended.is_none() && holds(task)) {
+            return Ok(None);
+        }
+        // The task may have ended, and its lock with it, before the list was read.
+        let still = lock().await?.filter(|now| *now == held);
+        Ok(still.map(|lock| crate::text::clean(&lock).into_owned()))
     }
 
     /// Who holds the lock on it.

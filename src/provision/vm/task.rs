@@ -65,6 +65,18 @@ impl<'a> Errand<'a> {
         notes.get(&self.own()).is_some()
     }
 
+    /// Whether a change with these notes asked for it, whatever came of that.
+    pub fn is_told(&self, notes: &Notes) -> bool {
+        [self.note(), self.asked(), self.own()].iter().any(|key| notes.get(key).is_some())
+    }
+
+    /// Whether the task that was begun before is known to have failed.
+    pub async fn has_failed(&self, context: &Context) -> Result<bool, Trouble> {
+        let Some(upid) = self.begun(context).await? else { return Ok(false) };
+        let step = context.world.proxmox()?.task_step(&upid).await.map_err(|e| Trouble::from(&e))?;
+        Ok(matches!(step, TaskStep::Ended(TaskEnd::Failed { .. })))
+    }
+
     /// Waits for the task that was begun before, or begins it. What came of it is looked at by whoever called.
     pub async fn run(
         &self,

@@ -51,7 +51,7 @@ impl Ensure for VmUnlocked {
             if todo.is_nothing() {
                 return Ok(());
             }
-            self.vm.unlocked(context).await.map(drop)
+            self.vm.free(context).await.map(drop)
         })
     }
 }

@@ -271,13 +271,18 @@ pub(super) fn forward_set(desk: &Desk, words: &[String]) -> Result<Draft, Troubl
     let address =
         address.ok_or_else(|| usage(format!("{server:?} is no address of a server"), "ADDRESS or ADDRESS:PORT"))?;
     let description = value(words, "description").unwrap_or_default();
+    let asked = match value(words, "asked") {
+        None | Some("yes") => true,
+        Some("no") => false,
+        Some(other) => return Err(usage(format!("asked={other} is not understood"), "asked=yes or asked=no")),
+    };
     let (domain, own) = (domain(words)?, &desk.world.site.domain);
     let below = format!(".{}", domain.as_str().trim_end_matches('.'));
     if domain.as_str().trim_end_matches('.') == own.as_str() || own.ends_with(&below) {
         let text = format!("a forward of {domain} would take every name of the site from the perimeter's resolver");
         return Err(refused(text, "forward a zone below it"));
     }
-    Ok(new(forward::set(&desk.world.site, &domain, address, description)))
+    Ok(new(forward::set(&desk.world.site, &domain, (address, asked), description)))
 }
 
 pub(super) fn forward_delete(desk: &Desk, words: &[String]) -> Result<Draft, Trouble> {
