@@ -34,7 +34,7 @@ fn facts() -> Facts {
 }
 
 fn report() -> Report {
-    Report { findings: Vec::new(), passed: Vec::new(), unknown: Vec::new() }
+    Report::default()
 }
 
 fn passed(id: &'static str, kind: &'static str, name: &str) -> Passed {
@@ -244,6 +244,13 @@ fn a_missing_input_leaves_a_clause_unknown_unless_it_is_another_tenants() {
     assert!(matches!(state(&half, "eds", "I4"), State::Unknown { missing } if missing.len() == 2));
     half.unknown.push(unknown("the names of TSIG keys"));
     assert!(matches!(state(&half, "tdemo", "I4"), State::Unknown { missing } if missing.len() == 1));
+    // What is told to be of both is of both, though its words name one.
+    let mut both = report();
+    both.passed = vec![passed("packet-leak", "zone", "tdemo")];
+    let about = Some(["eds", "tdemo"].map(|tenant| Subject::new("zone", tenant)).to_vec());
+    let missing = "whether packets of tenant eds reach another tenant by way of hv".to_owned();
+    both.unknown = vec![Unknown { missing, why: None, ids: vec!["packet-leak"], about }];
+    assert!(matches!(state(&both, "tdemo", "I1"), State::Unknown { .. }));
     // What may be another's breaks nothing and is unknown.
     let mut unclear = report();
     unclear.passed = vec![passed("ptr-mismatch", "zone", "tdemo")];
@@ -260,4 +267,6 @@ fn commands_hold_the_tenants_own_names_and_numbers() {
     let place = |id: &str| all.iter().find(|one| one.clause == id).and_then(|one| one.not_run.clone()).unwrap().place;
     assert!(place("P1").contains("[bootstrap]"), "this site has no source of check-ins: {}", place("P1"));
     assert_eq!(tenants(&facts()), ["tdemo", "eds"], "a zone outside the band is nobody's");
+    let substrate = crate::diagnose::scope::substrate(&facts());
+    assert_eq!(substrate.into_iter().collect::<Vec<_>>(), ["lab"]);
 }
