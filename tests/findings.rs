@@ -39,3 +39,5 @@ mod services;
 mod several;
 #[path = "findings/told.rs"]
 mod told;
+#[path = "findings/whose.rs"]
+mod whose;

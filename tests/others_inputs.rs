@@ -105,10 +105,17 @@ async fn lab() -> (Lab, Arc<Site>) {
     (lab, site)
 }
 
+/// Whether what it would tell may be of anybody: on whose network a guest has its cards, whom a subnet overlaps.
+fn is_everybodys(item: &Item) -> bool {
+    let line = asked(item);
+    line.contains("/subnets")
+        || ["/qemu/", "/lxc/"].iter().any(|guest| line.contains(guest)) && line.contains("/config")
+}
+
 /// Places in `whole` of what is of tdemo alone.
 fn of_one(site: &Site, whole: &Evidence) -> Vec<usize> {
     let (theirs, ours) = (Words::of(site, "tdemo", 1), Words::of(site, "eds", 2));
-    let of_one = |item: &Item| theirs.name(item) && !ours.name(item);
+    let of_one = |item: &Item| theirs.name(item) && !ours.name(item) && !is_everybodys(item);
     (0..whole.items.len()).filter(|at| of_one(&whole.items[*at])).collect()
 }
 
@@ -138,6 +145,16 @@ async fn what_is_not_read_of_one_tenant_is_nothing_to_another() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.into_iter().collect::<Vec<_>>().join("\n"));
+    // On whose network a machine of the one hangs concerns the other, too.
+    let theirs = Words::of(&site, "tdemo", 1);
+    let cards = |item: &Item| is_everybodys(item) && theirs.name(item) && asked(item).contains("/config");
+    let cards: Vec<usize> = (0..whole.items.len()).filter(|at| cards(&whole.items[*at])).collect();
+    assert!(!cards.is_empty());
+    for at in cards {
+        let after = judge(&less(&whole, &[at], true), Check::All, Some("eds"));
+        let told = open(&after).iter().any(|missing| missing.starts_with("on which networks guest"));
+        assert!(told, "nothing is missing without {}", asked(&whole.items[at]));
+    }
 }
 
 /// Whatever is broken of one tenant, and whatever of it cannot be read then: the path and the names of the other are judged.

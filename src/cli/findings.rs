@@ -161,7 +161,7 @@ mod tests {
 
     #[test]
     fn a_clause_that_is_unknown_ends_as_unknown_and_one_that_is_not_run_does_not() {
-        let report = Report { findings: Vec::new(), passed: Vec::new(), unknown: Vec::new() };
+        let report = Report::default();
         let judged = |state| {
             let first = &CLAUSES[0];
             Judged { tenant: "tdemo".into(), clause: first.id, by: first.by, says: first.says, state, not_run: None }
@@ -205,7 +205,7 @@ mod tests {
         let refused = "ssh: Connection refused";
         let of_node: Vec<Unknown> =
             (0..5).map(|n| unknown(&format!("table {n}"), Some(refused), &["vrf-default-missing"])).collect();
-        let mut report = Report { findings: Vec::new(), passed: Vec::new(), unknown: of_node };
+        let mut report = Report { passed: Vec::new(), unknown: of_node, ..Report::default() };
         report.unknown.push(unknown("the forward chain", None, &["forward-policy-drop"]));
         let once = |text: &str| {
             text.matches(refused).count() == 1 && text.contains("5 inputs: table 0, table 1, table 2 and 2 more")

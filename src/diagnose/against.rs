@@ -87,7 +87,7 @@ mod tests {
 
     fn judged(findings: Vec<Finding>, unknown: Vec<Unknown>) -> Diagnosis {
         let zone = |name: &str| Passed { id: "vnet-missing", subject: Subject::new("zone", name) };
-        let report = Report { findings, passed: vec![zone("picow"), zone("eds")], unknown };
+        let report = Report { findings, passed: vec![zone("picow"), zone("eds")], unknown, ..Report::default() };
         Diagnosis::of_report(&Wanted::of(Check::All, Some("picow")), report)
     }
 

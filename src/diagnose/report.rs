@@ -11,16 +11,21 @@ use super::finding::{Finding, Key, Layer, Severity, Subject, Unknown};
 use super::parts::Part;
 use super::path;
 use super::rules::{self, Out, Rule, Said};
+use super::scope;
 
 /// What a diagnosis says.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Report {
-    /// Findings: roots by severity, reach, layer and place among its rules, each followed by its consequences.
+    /// Findings: roots by the worst severity of what hangs under them, their own, reach, layer and place among the rules, each
+    /// followed by its consequences.
     pub findings: Vec<Finding>,
     /// What was looked at and is as it should be.
     pub passed: Vec<Passed>,
     /// What cannot be said, one entry a missing input.
     pub unknown: Vec<Unknown>,
+    /// Zones that are no tenant's: of the substrate.
+    #[serde(skip)]
+    pub substrate: BTreeSet<String>,
 }
 
 /// Most inputs that are told one by one where they are unknown for the same reason.
@@ -79,7 +84,12 @@ impl Report {
         for rule in rules::all() {
             (rule.judge)(facts, &mut Out::new(rule, &mut said));
         }
-        Self { findings: arrange(said.findings), passed: passed(said.passed), unknown: grouped(said.unknown, facts) }
+        Self {
+            findings: arrange(said.findings, facts),
+            passed: passed(said.passed),
+            unknown: grouped(said.unknown, facts),
+            substrate: scope::substrate(facts),
+        }
     }
 
     /// The root that matters most; `None` when nothing was found.
@@ -93,6 +103,7 @@ impl Report {
 fn link(findings: &mut [Finding]) {
     let mut causes: Vec<(Key, Vec<String>)> = findings
         .iter()
+        .filter(|f| f.id != rules::CHANGE)
         .map(|f| (f.key(), f.affects.iter().cloned().chain([f.subject.name.clone()]).collect()))
         .collect();
     // Of two that would explain it, the one that comes first by itself.
@@ -110,7 +121,7 @@ fn link(findings: &mut [Finding]) {
     }
 }
 
-fn arrange(mut findings: Vec<Finding>) -> Vec<Finding> {
+fn arrange(mut findings: Vec<Finding>, facts: &Facts) -> Vec<Finding> {
     findings.sort_by(|a, b| a.key().cmp(&b.key()).then_with(|| b.facts.len().cmp(&a.facts.len())));
     findings.dedup_by(|later, kept| {
         let same = later.key() == kept.key();
@@ -120,15 +131,26 @@ fn arrange(mut findings: Vec<Finding>) -> Vec<Finding> {
         same
     });
     link(&mut findings);
+    // What something else explains that is wrong now is not put down to a change that is open.
+    for finding in findings.iter_mut().filter(|finding| finding.caused_by.is_none()) {
+        finding.caused_by = rules::change_that_left(facts, finding);
+    }
     let root_of = roots(&findings);
     let rank = |f: &Finding| {
         let (severity, reach) = (std::cmp::Reverse(f.severity), std::cmp::Reverse(f.affects.len()));
         (severity, reach, f.layer, rules::place(f.id), f.key())
     };
     let ranks: BTreeMap<Key, _> = findings.iter().map(|f| (f.key(), rank(f))).collect();
+    let root = |f: &Finding| root_of.get(&f.key()).cloned().unwrap_or_else(|| f.key());
+    // What hangs under a root may be worse than the root.
+    let mut worst: BTreeMap<Key, Severity> = BTreeMap::new();
+    for finding in &findings {
+        let of_root = worst.entry(root(finding)).or_insert(finding.severity);
+        *of_root = finding.severity.max(*of_root);
+    }
     findings.sort_by_cached_key(|f| {
-        let root = root_of.get(&f.key()).cloned().unwrap_or_else(|| f.key());
-        let of_root = ranks.get(&root).cloned();
+        let root = root(f);
+        let of_root = (worst.get(&root).copied().map(std::cmp::Reverse), ranks.get(&root).cloned());
         (of_root, f.key() != root, rank(f))
     });
     findings

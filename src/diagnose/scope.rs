@@ -7,6 +7,7 @@ use ipnet::Ipv4Net;
 
 use super::Report;
 use super::facts::Facts;
+use super::facts::sdn::Zone;
 use super::finding::{Finding, Key, Subject, Unknown};
 use crate::site::names::TenantName;
 
@@ -30,6 +31,7 @@ pub(super) enum Whose {
 pub(super) struct Scope<'a> {
     tenant: &'a str,
     others: BTreeSet<&'a str>,
+    substrate: &'a BTreeSet<String>,
     named: bool,
 }
 
@@ -53,9 +55,10 @@ impl<'a> Scope<'a> {
     pub(super) fn of(report: &'a Report, tenant: &'a str) -> Self {
         let passed = report.passed.iter().map(|p| &p.subject);
         let subjects = report.findings.iter().map(|f| &f.subject).chain(passed);
-        let mut others: BTreeSet<&str> = subjects.filter(|s| is_tenant(s.kind)).map(|s| s.name.as_str()).collect();
+        let tenants = subjects.filter(|s| is_tenant(s.kind) && !report.substrate.contains(&s.name));
+        let mut others: BTreeSet<&str> = tenants.map(|s| s.name.as_str()).collect();
         let named = others.remove(tenant) || report.findings.iter().any(|f| f.affects.iter().any(|who| who == tenant));
-        Self { tenant, others, named }
+        Self { tenant, others, substrate: &report.substrate, named }
     }
 
     /// Whether anything that was read names the tenant.
@@ -76,7 +79,7 @@ impl<'a> Scope<'a> {
         match self.owner(&subject.name) {
             _ if shared => Whose::Shared,
             Some(whose) => whose,
-            None if is_tenant(subject.kind) => Whose::Theirs,
+            None if is_tenant(subject.kind) && !self.substrate.contains(&subject.name) => Whose::Theirs,
             None => Whose::Unclear,
         }
     }
@@ -103,6 +106,22 @@ impl<'a> Scope<'a> {
         }
         self.subject(&finding.subject)
     }
+}
+
+/// Zones in any list that are certainly no tenant's: of another kind than tenants' are, or with a number outside their band.
+pub(super) fn substrate(facts: &Facts) -> BTreeSet<String> {
+    let plan = facts.site.as_ref().map(|site| &site.value.numbering);
+    let outside = |vni: u32| vni > 0 && plan.is_some_and(|plan| plan.index_of_vrf_vni(vni).is_none());
+    let others = |zone: &&Zone| match zone.kind.as_str() {
+        "" => false,
+        "evpn" => zone.vrf_vni.is_some_and(outside),
+        _ => true,
+    };
+    let zones = || facts.sdn.zones.values().flat_map(|zones| zones.iter());
+    // What is a tenant's by one of the lists is a tenant's.
+    let tenants: BTreeSet<&str> = zones().filter(|zone| !others(zone)).map(|zone| zone.zone.as_str()).collect();
+    let all = zones().map(|zone| zone.zone.as_str()).filter(|zone| !tenants.contains(zone));
+    all.map(str::to_owned).collect()
 }
 
 /// The tenant of something that is told by a number, an address, a network or a name of the plan: a machine, a subnet, a name.
@@ -206,7 +225,7 @@ impl Report {
             unknown.push(Unknown { missing: unnamed(tenant), why, ids: Vec::new(), about });
         }
         let left_out = self.findings.len() - findings.len();
-        (Self { findings, passed, unknown }, left_out)
+        (Self { findings, passed, unknown, substrate: self.substrate.clone() }, left_out)
     }
 }
 
@@ -238,7 +257,7 @@ mod tests {
 
     fn report(findings: Vec<Finding>) -> Report {
         let pass = |name: &str| Passed { id: "snat-missing", subject: zone(name) };
-        Report { findings, passed: vec![pass("tdemo"), pass("eds"), pass("greenhse")], unknown: Vec::new() }
+        Report { findings, passed: vec![pass("tdemo"), pass("eds"), pass("greenhse")], ..Report::default() }
     }
 
     fn ids(report: &Report) -> Vec<&'static str> {
@@ -286,6 +305,25 @@ mod tests {
         assert_eq!(others, 7);
         assert_eq!(mine.passed.iter().map(|p| p.subject.name.as_str()).collect::<Vec<_>>(), ["tdemo"]);
         assert!(mine.unknown.is_empty());
+    }
+
+    #[test]
+    fn a_zone_of_the_substrate_is_nobodys_and_is_not_hidden() {
+        let all = |substrate: &[&str]| {
+            let node = Subject::new("node", "hv02");
+            let mut all = report(vec![
+                finding("zone-mtu-nonsense", zone("transit"), &["transit"]),
+                finding("vnet-not-on-node", node, &["transit"]),
+            ]);
+            all.passed.push(Passed { id: "zone-mtu", subject: zone("transit") });
+            let about = Some(vec![zone("transit")]);
+            all.unknown.push(Unknown { missing: "its VNets".into(), why: None, ids: Vec::new(), about });
+            all.substrate = substrate.iter().map(|zone| (*zone).to_owned()).collect();
+            let mine = all.about("tdemo").0;
+            (ids(&mine).len(), mine.unknown.len())
+        };
+        assert_eq!(all(&["transit"]), (2, 1));
+        assert_eq!(all(&[]), (0, 0), "by its name alone it is a tenant");
     }
 
     #[test]

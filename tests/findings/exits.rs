@@ -447,3 +447,40 @@ fn of_two_faults_of_the_node_the_one_that_is_nearer_to_the_cause_comes_first() {
     let under = Some("uplink-down");
     assert_eq!(told, [("uplink-down", None), ("vrf-default-missing", under), ("frr-down", None)]);
 }
+
+#[test]
+fn what_a_change_left_half_made_is_told_by_what_it_is_and_not_by_whose_or_where() {
+    use crate::fabric::{changes, open};
+    let none = |line: &str, own: (&str, u8), other: u8| vrf(line, own, other, "");
+    let one = || site().with(none(SHOP, ("shop0", 129), 130));
+    let under = |site: Site| {
+        let report = site.report();
+        let of = |f: &deevnet_console::diagnose::finding::Finding| f.caused_by.as_ref().map(|cause| cause.0);
+        let found = report.findings.iter().find(|f| f.id == "vrf-default-missing").map(of);
+        found.expect("a default is missing")
+    };
+    let stanza = |name: &str| format!(r#"{{"what":"stanza","name":"{name}"}}"#);
+    assert_eq!(under(one().and(open("", &stanza("hv/shop"), false))), Some("change-unfinished"));
+    for other in [
+        stanza("hv/farm"),
+        stanza("hw/shop"),
+        r#"{"what":"key","name":"shop"}"#.to_owned(),
+        r#"{"what":"dns-zone","name":"shop"}"#.to_owned(),
+        r#"{"what":"vnet","name":"shop0"}"#.to_owned(),
+    ] {
+        assert_eq!(under(one().and(open("", &other, false))), None, "{other}");
+    }
+    // FRR lost the default of all: no change of one tenant does that.
+    let all = one().with(none(FARM, ("farm0", 130), 129));
+    assert_eq!(under(all.and(open("", &stanza("hv/shop"), false))), None);
+    // Under a change that runs, which is no more than news, the fault is still the first that is told.
+    let text = open("", &stanza("hv/shop"), true).body;
+    let start = text.find(r#"{"id""#).expect("a change");
+    let running = text[start..].strip_suffix("]}").expect("the end of the list").to_owned();
+    let another = running.replace("C-0042", "C-0041").replace(r#""running":true"#, r#""running":false"#);
+    let another = another.replace(r#""hv/shop""#, r#""hx/shop""#);
+    let report = one().and(changes("null", &format!("{another},{running}"))).report();
+    let told: Vec<(&str, &str)> = report.findings.iter().take(3).map(|f| (f.id, f.subject.name.as_str())).collect();
+    let first = [("change-unfinished", "C-0042"), ("vrf-default-missing", "shop"), ("change-unfinished", "C-0041")];
+    assert_eq!(told, first);
+}

@@ -110,14 +110,24 @@ fn subnets_of_one_zone_may_be_side_by_side() {
 }
 
 /// What the console's own journal tells.
-fn changes(lack: &str, open: &str) -> Item {
+pub fn changes(lack: &str, open: &str) -> Item {
     let text = format!(r#"{{"schema":"{CHANGES}","lack":{lack},"open":[{open}]}}"#);
     item("changes", "console", Kind::Material(OF_CHANGES.to_owned()), &text)
 }
 
+/// Objects of SDN, each as `KIND ID STATE`.
+fn of_sdn(all: &str) -> String {
+    let one = |words: &str| {
+        let [kind, id, state] = words.split(' ').collect::<Vec<_>>()[..] else { panic!("{words}") };
+        format!(r#"{{"kind":"{kind}","id":"{id}","state":"{state}"}}"#)
+    };
+    let all: Vec<String> = all.split(", ").filter(|words| !words.is_empty()).map(one).collect();
+    all.join(",")
+}
+
 /// C-0042, which staged `staged`, left `half` half made and is `running` or not.
-fn open(staged: &str, half: &str, running: bool) -> Item {
-    let ends = format!(r#""steps":[3,9],"at":"SDN apply","half":[{half}],"staged":[{staged}]"#);
+pub fn open(staged: &str, half: &str, running: bool) -> Item {
+    let ends = format!(r#""steps":[3,9],"at":"SDN apply","half":[{half}],"staged":[{}]"#, of_sdn(staged));
     let open = format!(
         r#"{{"id":"C-0042","title":"Onboard shop","who":"ops","last":"2026-11-30T12:00:00Z","running":{running},{ends}}}"#
     );
@@ -129,7 +139,7 @@ fn what_an_open_change_of_this_console_staged_waits_for_it() {
     let row = r#"{"vnet":"shop1","state":"new","pending":{"zone":"shop","tag":20011}}"#;
     let waits = site().with(get("hv", VNETS, &format!(r#"{{"data":[{row}]}}"#)));
     waits.is(&["sdn-pending"]);
-    let own = waits.clone().and(open(r#""shop1""#, "", false));
+    let own = waits.clone().and(open("vnet shop1 new", "", false));
     own.is(&["change-unfinished"]);
     let report = own.report();
     let ids: Vec<_> = report.findings.iter().map(|f| (f.id, f.caused_by.is_some())).collect();
@@ -139,14 +149,39 @@ fn what_an_open_change_of_this_console_staged_waits_for_it() {
     let origin = report.findings[1].facts.iter().find(|f| f.key == "sdn.pending-origin").map(|f| f.value.as_str());
     assert_eq!(origin, Some("change C-0042"));
     // One that staged something else explains nothing of it, and both are told.
-    let other = waits.and(open(r#""farm0""#, r#""farm""#, false)).report();
-    assert!(other.findings.iter().all(|f| f.caused_by.is_none()), "{:?}", other.findings);
-    assert_eq!(other.findings.iter().filter(|f| ["sdn-pending", "change-unfinished"].contains(&f.id)).count(), 2);
+    for staged in ["vnet farm0 new", "zone shop1 new", "subnet shop1 new", "vnet shop1 deleted", "vnet shop1 changed"] {
+        let other = waits.clone().and(open(staged, "", false)).report();
+        assert!(other.findings.iter().all(|f| f.caused_by.is_none()), "{staged}: {:?}", other.findings);
+        assert_eq!(other.findings.iter().filter(|f| ["sdn-pending", "change-unfinished"].contains(&f.id)).count(), 2);
+    }
+}
+
+#[test]
+fn a_change_that_has_the_lock_is_not_closed_before_it_gave_it_back() {
+    let ways = |more: &str| -> Vec<String> {
+        let mut change = open("", "", false);
+        change.body = change.body.replace(r#""steps""#, &format!(r#"{more}"steps""#));
+        let finding = site().and(change).report().findings.into_iter().find(|f| f.id == "change-unfinished");
+        finding.expect("it is open").next.into_iter().filter_map(|next| next.command).collect()
+    };
+    let (on, leave) = ("deevnet-console resume C-0042", "deevnet-console resume C-0042 --leave");
+    assert_eq!(ways(""), [on, leave]);
+    let held = r#""lock":"2026-11-30T12:00:00Z","certain":true,"#;
+    assert_eq!(ways(held), [on, "deevnet-console resume --later C-0042", leave]);
+}
+
+#[test]
+fn whether_a_change_runs_may_be_unknown() {
+    let mut change = open("", "", false);
+    change.body = change.body.replace(r#""running":false"#, r#""running":null"#);
+    let report = site().and(change).report();
+    let finding = report.findings.iter().find(|f| f.id == "change-unfinished").expect("it is open");
+    assert_eq!((finding.severity, finding.not_tested.len()), (Severity::Warning, 1), "{finding:#?}");
 }
 
 #[test]
 fn a_change_that_runs_is_news_and_a_journal_that_cannot_be_read_is_unknown() {
-    let running = site().and(open(r#""shop""#, r#""shop""#, true)).report();
+    let running = site().and(open("zone shop new", r#"{"what":"sdn-zone","name":"shop"}"#, true)).report();
     let news = running.findings.iter().find(|f| f.id == "change-unfinished").map(|f| f.severity);
     assert_eq!(news, Some(Severity::Info));
     site().and(changes(r#""journal: permission denied""#, "")).is_unknown("made from here");

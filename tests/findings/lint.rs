@@ -5,13 +5,13 @@ use crate::by_hand::{Site, get, http, item};
 use deevnet_console::diagnose::evidence::{Item, Kind};
 use deevnet_console::diagnose::finding::Severity;
 
-const ZONES: &str = "/api2/json/cluster/sdn/zones?running=1";
+pub const ZONES: &str = "/api2/json/cluster/sdn/zones?running=1";
 const WAITS: &str = "/api2/json/cluster/sdn/zones?pending=1";
 const VNETS: &str = "/api2/json/cluster/sdn/vnets?running=1";
 const CONTROLLERS: &str = "/api2/json/cluster/sdn/controllers?pending=1";
 const FABRICS: &str = "/api2/json/cluster/sdn/fabrics/all?pending=1";
-const SHOP: &str = "/api2/json/cluster/sdn/vnets/shop0/subnets?running=1";
-const FARM: &str = "/api2/json/cluster/sdn/vnets/farm0/subnets?running=1";
+pub const SHOP: &str = "/api2/json/cluster/sdn/vnets/shop0/subnets?running=1";
+pub const FARM: &str = "/api2/json/cluster/sdn/vnets/farm0/subnets?running=1";
 const CONTENT: &str = "/api2/json/nodes/hv/sdn/zones/shop/content";
 const DRY: &str = "/api2/json/cluster/sdn/dry-run?node=hv";
 const FRR: &str = "cat /etc/frr/frr.conf";
@@ -61,7 +61,7 @@ fn zones(rows: &[String]) -> Item {
     get("hv", ZONES, &format!(r#"{{"data":[{}]}}"#, rows.join(",")))
 }
 
-fn vnets(rows: &str) -> Item {
+pub fn vnets(rows: &str) -> Item {
     get("hv", VNETS, &format!(r#"{{"data":[{rows}]}}"#))
 }
 
@@ -140,7 +140,7 @@ fn site_of(o: u8) -> Site {
     ])
 }
 
-fn site() -> Site {
+pub fn site() -> Site {
     site_of(9)
 }
 

@@ -292,6 +292,25 @@ fn a_serial_that_is_0_by_its_soa_is_no_want_of_one() {
     // It began at 0, and moves with the next change.
     head("INCREASE", &there).is(&[]);
     head("INCREASE", &APEX[1..]).is(&["apex-broken"]);
+    // The serial of a copy comes from where it is copied.
+    for copy in ["Slave", "Secondary"] {
+        let text = zone(0, &there).replace("INCREASE", "").replace("Native", copy);
+        site().with(get("auth", &format!("{API}/zones/shop.test."), &text)).is(&[]);
+    }
+}
+
+#[test]
+fn a_zone_of_which_a_part_was_read_may_have_no_soa() {
+    let part = |serial: u32, how: &str| {
+        let text = zone(serial, &APEX[1..]).replace("INCREASE", how);
+        let path = format!("{API}/zones/shop.test.?rrset_name=shop.test.&rrset_type=NS");
+        let report = site().and(get("auth", &path, &text)).report();
+        let open = report.unknown.iter().any(|unknown| unknown.missing == "whether shop.test has an SOA");
+        (open, report.findings.iter().any(|f| f.id == "apex-broken"))
+    };
+    assert_eq!(part(0, ""), (true, false));
+    assert_eq!(part(0, "INCREASE"), (false, true));
+    assert_eq!(part(7, ""), (false, false));
 }
 
 #[test]

@@ -54,19 +54,26 @@ pub(super) fn leave(desk: &Desk, id: Option<&str>, how: &How) -> Result<Code, Fa
 
 /// How a change stands, and the command that takes it up, where nobody runs it.
 fn state(journal: &Journal, entry: &Entry) -> (&'static str, Option<String>) {
-    let open = || match journal.is_running(entry.id) {
-        Ok(true) => ("running", None),
-        Ok(false) => ("left open", Some(format!("deevnet-console resume {}", entry.id))),
+    if let Some(how) = entry.closed() {
+        return (ended(how), None);
+    }
+    match journal.not_running(entry.id).map(|now| now.map(|now| now.closed())) {
+        Ok(None) => ("running", None),
+        // It came to its end since it was read.
+        Ok(Some(Some(how))) => (ended(how), None),
+        Ok(Some(None)) => ("left open", Some(format!("deevnet-console resume {}", entry.id))),
         // Whether somebody runs it is not known.
         Err(_) => ("open", None),
-    };
-    let word = match entry.closed() {
-        Some(Closing::Done) => "done",
-        Some(Closing::Undone) => "taken back",
-        Some(Closing::LeftAsItIs) => "left as it is",
-        None => return open(),
-    };
-    (word, None)
+    }
+}
+
+/// How a change ended, in a word.
+const fn ended(how: Closing) -> &'static str {
+    match how {
+        Closing::Done => "done",
+        Closing::Undone => "taken back",
+        Closing::LeftAsItIs => "left as it is",
+    }
 }
 
 fn summary(journal: &Journal, entry: &Entry) -> Value {
@@ -204,14 +211,7 @@ fn words(entry: &Entry, record: &Record) -> String {
         Record::Interrupted { step } => format!("{}: interrupted", name(step)),
         Record::GaveBack { what, trouble: None } => format!("{what}: given back"),
         Record::GaveBack { what, trouble: Some(why) } => format!("{what}: not given back: {}", why.text),
-        Record::Closed { how } => format!(
-            "closed: {}",
-            match how {
-                Closing::Done => "done",
-                Closing::Undone => "taken back",
-                Closing::LeftAsItIs => "left as it is",
-            }
-        ),
+        Record::Closed { how } => format!("closed: {}", ended(*how)),
     }
 }
 
@@ -241,4 +241,28 @@ pub(in crate::cli) fn audit(global: &Global, action: AuditAction) -> Result<Code
         }
     }
     Ok(if unread { Code::Unknown } else { Code::Ok })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::inventory::testing::now;
+    use crate::provision::journal::Who;
+    use crate::provision::plan::{Plan, Subject};
+
+    #[test]
+    fn a_change_that_ends_while_it_is_listed_is_not_left_open() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let journal = Journal::in_state(dir.path());
+        let who = Who { user: "operator".to_owned(), host: "console".to_owned(), pid: 7 };
+        let subject = Subject { name: "shop".to_owned(), tenant: None };
+        let (site, title) = ("yard".to_owned(), "Nothing".to_owned());
+        let plan = Plan { site, title, subject, steps: Vec::new(), reach: None };
+        let change = journal.begin(&who, &plan, now()).expect("begun");
+        let read = journal.read(change.id).expect("read");
+        assert_eq!(state(&journal, &read), ("running", None));
+        change.log.close(now(), Closing::Done).expect("closed");
+        drop(change);
+        assert_eq!(state(&journal, &read), ("done", None));
+    }
 }

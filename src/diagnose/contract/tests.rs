@@ -34,7 +34,7 @@ fn facts() -> Facts {
 }
 
 fn report() -> Report {
-    Report { findings: Vec::new(), passed: Vec::new(), unknown: Vec::new() }
+    Report::default()
 }
 
 fn passed(id: &'static str, kind: &'static str, name: &str) -> Passed {
@@ -260,4 +260,6 @@ fn commands_hold_the_tenants_own_names_and_numbers() {
     let place = |id: &str| all.iter().find(|one| one.clause == id).and_then(|one| one.not_run.clone()).unwrap().place;
     assert!(place("P1").contains("[bootstrap]"), "this site has no source of check-ins: {}", place("P1"));
     assert_eq!(tenants(&facts()), ["tdemo", "eds"], "a zone outside the band is nobody's");
+    let substrate = crate::diagnose::scope::substrate(&facts());
+    assert_eq!(substrate.into_iter().collect::<Vec<_>>(), ["lab"]);
 }

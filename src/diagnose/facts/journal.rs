@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::rows::number;
-use super::sdn::text;
+use super::sdn::{Pending, text};
 use super::{Facts, Reader, Sourced, Taken};
 use crate::diagnose::evidence::{Item, Kind};
 
@@ -61,8 +61,11 @@ pub struct Open {
     pub who: String,
     /// The last that is known of it.
     pub last: Timestamp,
-    /// Whether some console runs it now.
-    pub running: bool,
+    /// Whether some console runs it now; `None` = that could not be told.
+    pub running: Option<bool>,
+    /// The tenant that it is about, where it is about one.
+    #[serde(default)]
+    pub tenant: Option<String>,
     /// When it asked for the SDN lock that it has, or may have.
     #[serde(default)]
     pub lock: Option<Timestamp>,
@@ -74,17 +77,58 @@ pub struct Open {
     /// The first step that was not, in words.
     #[serde(default)]
     pub at: Option<String>,
-    /// Names of what is not as it is to be until the change goes on: of steps that are still to come, and of what is gone.
-    pub half: Vec<String>,
-    /// Names in SDN that it has staged, and not put in force as far as is known.
-    pub staged: Vec<String>,
+    /// What is not as it is to be until the change goes on: of steps that are still to come, and what is gone.
+    pub half: Vec<Left>,
+    /// What it has staged in SDN, and not put in force as far as is known.
+    pub staged: Vec<Staged>,
+}
+
+/// Kinds of objects of which findings speak.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum What {
+    /// A zone of SDN.
+    SdnZone,
+    /// A VNet.
+    Vnet,
+    /// A tenant's part of `frr.conf.local`, by `NODE/TENANT`.
+    Stanza,
+    /// A zone of names.
+    DnsZone,
+    /// A TSIG key.
+    Key,
+    /// Addresses of a name, or the name of an address; by their owner.
+    Record,
+    /// A forward of the resolver, by its domain.
+    Forward,
+}
+
+/// An object that a change left half made or half gone.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Left {
+    /// Kind.
+    pub what: What,
+    /// Its identity among those of its kind, without a final dot.
+    pub name: String,
+}
+
+/// An object that a change staged in SDN, as the list of what waits has it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Staged {
+    /// `zone`, `vnet`, `subnet`.
+    pub kind: String,
+    /// Id.
+    pub id: String,
+    /// `new`, `changed`, `deleted`.
+    pub state: String,
 }
 
 impl Changes {
-    /// The open change that staged all of `ids` in SDN.
+    /// The open change that staged all of `waits` in SDN, as they wait there.
     #[must_use]
-    pub fn staging<'i>(&self, ids: impl Iterator<Item = &'i str> + Clone) -> Option<&Open> {
-        self.open.iter().find(|change| ids.clone().all(|id| change.staged.iter().any(|own| own == id)))
+    pub fn staging<'w>(&self, waits: impl Iterator<Item = &'w Pending> + Clone) -> Option<&Open> {
+        let is = |own: &Staged, one: &Pending| own.kind == one.kind && own.id == one.id && own.state == one.state;
+        self.open.iter().find(|change| waits.clone().all(|one| change.staged.iter().any(|own| is(own, one))))
     }
 }
 

@@ -49,6 +49,8 @@ pub struct Head {
     pub from: String,
     /// Name.
     pub name: Name,
+    /// `Native`, `Primary`, `Secondary`, in older versions `Master`, `Slave`; `None` = not told.
+    pub kind: Option<String>,
     /// Serial; 0 also when the zone has no SOA any more.
     pub serial: Option<u64>,
     /// How the API moves the serial; `None` = not told.
@@ -106,6 +108,13 @@ pub struct PowerDns {
 }
 
 impl Head {
+    /// Whether its content comes from another server, so that nobody changes it here.
+    #[must_use]
+    pub fn is_copy(&self) -> bool {
+        let kind = self.kind.as_deref().unwrap_or_default();
+        ["Slave", "Secondary", "Consumer"].iter().any(|copy| copy.eq_ignore_ascii_case(kind))
+    }
+
     /// Whether this reading would hold the set of `name` and `kind`, if its zone had one.
     #[must_use]
     pub fn looked_at(&self, name: &Name, kind: &str) -> bool {
@@ -225,6 +234,7 @@ fn head(row: &Row, item: &Item, after: usize) -> Result<Head, Taken> {
     Ok(Head {
         from: item.from.clone(),
         name: Name::new(&rows::need(row, "name", "a zone")?),
+        kind: text(row, "kind"),
         serial: number(row, "serial"),
         soa_edit_api: text(row, "soa_edit_api"),
         after,

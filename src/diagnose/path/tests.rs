@@ -28,7 +28,7 @@ fn found(id: &'static str, severity: Severity, subject: Subject, affects: &[&str
 
 fn passing(subject: &Subject) -> Report {
     let passed = LEGS.iter().flat_map(|leg| leg.rules).map(|id| Passed { id, subject: subject.clone() }).collect();
-    Report { findings: Vec::new(), passed, unknown: Vec::new() }
+    Report { passed, ..Report::default() }
 }
 
 fn state(path: &Path<'_>, name: &str) -> State {
@@ -74,7 +74,7 @@ fn a_leg_of_which_nothing_was_read_is_unknown_and_not_run_only_where_a_workload_
     let all_dark = |path: &Path<'_>| (path.count(State::NotRun), path.count(State::Unknown));
     let dark = (guests, LEGS.len() - guests);
     let path_of = |report: &Report| all_dark(&Path::of(report, Some("eds")));
-    let empty = Report { findings: Vec::new(), passed: Vec::new(), unknown: Vec::new() };
+    let empty = Report::default();
     assert_eq!(path_of(&empty), dark);
     assert_eq!(Path::of(&empty, None).state(), State::Unknown);
     assert_eq!(path_of(&passing(&zone("eds"))), (0, 0));
@@ -89,7 +89,7 @@ fn a_leg_of_which_nothing_was_read_is_unknown_and_not_run_only_where_a_workload_
 
 #[test]
 fn what_the_site_gives_nothing_to_test_with_is_not_run() {
-    let empty = Report { findings: Vec::new(), passed: Vec::new(), unknown: Vec::new() };
+    let empty = Report::default();
     let why = Untested::from([("internet answers", "no address".to_owned())]);
     let path = Path::so_far(&empty, Some("eds"), &[], &why);
     assert_eq!(state(&path, "internet answers"), State::NotRun);
@@ -103,7 +103,7 @@ fn a_rule_that_looks_at_one_thing_beside_the_leg_does_not_pass_it() {
     for leg in &LEGS {
         assert!(leg.decide.iter().all(|id| leg.rules.contains(id)) && !leg.decide.is_empty(), "{}", leg.name);
     }
-    let mut report = Report { findings: Vec::new(), passed: Vec::new(), unknown: Vec::new() };
+    let mut report = Report::default();
     let node = || Subject::new("node", "hv02");
     report.passed = vec![Passed { id: "rp-filter-drops", subject: node() }];
     assert_eq!(state(&Path::of(&report, None), "transit forwards"), State::Unknown);
@@ -113,7 +113,7 @@ fn a_rule_that_looks_at_one_thing_beside_the_leg_does_not_pass_it() {
 
 #[test]
 fn a_source_that_answers_nothing_is_told_on_every_leg_that_hangs_on_it() {
-    let mut report = Report { findings: Vec::new(), passed: Vec::new(), unknown: Vec::new() };
+    let mut report = Report::default();
     let dead = found("source-unreachable", Severity::Fault, Subject::new("source", "Proxmox VE"), &[]);
     report.findings = vec![Finding { layer: Layer::Access, ..dead }];
     for tenant in [None, Some("eds")] {
@@ -153,7 +153,7 @@ fn what_others_have_breaks_no_leg_and_what_is_unclear_is_unknown() {
 
 #[test]
 fn what_is_looked_at_on_a_node_that_cannot_be_asked_is_unknown_and_not_unlooked() {
-    let mut report = Report { findings: Vec::new(), passed: Vec::new(), unknown: Vec::new() };
+    let mut report = Report::default();
     report.findings = vec![found("exit-node-unreachable", Severity::Fault, Subject::new("node", "hv02"), &["eds"])];
     report.passed = vec![
         Passed { id: "workload-stopped", subject: zone("eds") },

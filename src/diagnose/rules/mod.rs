@@ -51,6 +51,11 @@ const HALF: [&str; 1] = ["hairpin-leak"];
 /// Rules whose finding says what this program does not look at: it explains nothing that is unknown.
 const NOT_RUN: [&str; 1] = ["token-end-not-read"];
 
+/// The rule of changes that are open. What they explain is told thing by thing, not by whom it reaches.
+pub(super) const CHANGE: &str = "change-unfinished";
+
+pub(super) use access::cause_of as change_that_left;
+
 /// Whether a finding of the rule called `id` says what is not run here.
 #[must_use]
 pub fn is_not_run(id: &str) -> bool {

@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 
 use super::super::{Out, Rule};
+use crate::backends::dns::DnsName;
 use crate::diagnose::evidence::Api;
-use crate::diagnose::facts::journal::{Open, Step};
+use crate::diagnose::facts::journal::{Left, Open, Staged, Step, What};
 use crate::diagnose::facts::{Facts, Sourced};
-use crate::diagnose::finding::{Layer, Severity, Subject};
+use crate::diagnose::finding::{Fact, Finding, Key, Layer, Severity, Subject};
 
 /// The rule.
 pub static RULE: Rule = Rule {
@@ -25,7 +26,7 @@ pub static RULE: Rule = Rule {
     judge,
 };
 
-/// What a change leaves that made or removed a part of what it was to.
+/// What a change leaves that made or removed a part of what it was to: told by [`is_left`].
 const HALF: [&str; 12] = [
     "zone-missing",
     "zone-half-made",
@@ -52,15 +53,21 @@ fn own(facts: &Facts, out: &mut Out<'_>) {
     for change in &read.open {
         let Open { id, title, who, steps: (done, all), .. } = change;
         let since = change.last.strftime("%Y-%m-%d %H:%M:%SZ");
-        let words = match change.running {
-            true => format!("Change {id} ({title}) is being run by {who}: {done} of {all} steps are done."),
-            false => format!("Change {id} ({title}) of {who} is open since {since}: {done} of {all} steps are done."),
+        let runs = change.running == Some(true);
+        let words = if runs {
+            format!("Change {id} ({title}) is being run by {who}: {done} of {all} steps are done.")
+        } else {
+            format!("Change {id} ({title}) of {who} is open since {since}: {done} of {all} steps are done.")
         };
         let mut finding = out
             .finding(Subject::new("name", id), words)
             .fact("change.steps-done", id, format!("{done} of {all}"))
-            .affects(&change.half)
+            .affects(&change.tenant)
+            .affects(change.half.iter().map(|left| &left.name))
             .from(read);
+        if change.running.is_none() {
+            finding = finding.not_tested("whether somebody runs it now");
+        }
         if let Some(at) = &change.at {
             finding = finding.fact("change.next-step", id, at);
         }
@@ -69,20 +76,74 @@ fn own(facts: &Facts, out: &mut Out<'_>) {
             let since = asked.strftime("%Y-%m-%d %H:%M:%SZ");
             finding = finding.fact("sdn.lock", id, format!("{has}, since {since}")).affects(["SDN"]);
         }
-        for name in &change.staged {
-            finding = finding.fact("sdn.staged", id, name);
+        for Staged { kind, id: name, state } in &change.staged {
+            finding = finding.fact("sdn.staged", id, format!("{kind} {name}, {state}"));
         }
-        let finding = if change.running {
+        let finding = if runs {
             finding.severity = Severity::Info;
             finding.next("wait-for-change", 0, format!("wait until {id} ends"))
         } else {
-            finding
-                .next("resume-change", 1, format!("go on with {id}: what is there is looked at first"))
-                .command(format!("deevnet-console resume {id}"))
-                .next("leave-change", 2, format!("or close {id} and leave everything as it is"))
-                .command(format!("deevnet-console resume {id} --leave"))
+            ways_on(finding, change)
         };
         out.found(finding);
+    }
+}
+
+/// What can be done with a change that nobody runs. One that has the lock is not closed before it has given it back.
+fn ways_on(finding: Finding, change: &Open) -> Finding {
+    let id = &change.id;
+    let finding = finding
+        .next("resume-change", 1, format!("go on with {id}: what is there is looked at first"))
+        .command(format!("deevnet-console resume {id}"));
+    let (finding, then) = if change.lock.is_some() {
+        let text = format!("or only give the SDN lock back, and go on with {id} later");
+        let later = format!("deevnet-console resume --later {id}");
+        (finding.next("give-lock-back", 1, text).command(later), "once the lock is given back, ")
+    } else {
+        (finding, "")
+    };
+    finding
+        .next("leave-change", 2, format!("or, {then}close {id} and leave everything as it is"))
+        .command(format!("deevnet-console resume {id} --leave"))
+}
+
+/// The open change that left half made what `finding` speaks of, and nothing but that.
+pub(in super::super::super) fn cause_of(facts: &Facts, finding: &Finding) -> Option<Key> {
+    let change = facts.changes.as_ref()?.open.iter().find(|change| is_left(finding, &change.half))?;
+    Some((RULE.id, Subject::new("name", &change.id)))
+}
+
+/// Whether all that `finding` speaks of is among `half`: by what it is, never by whose it is, or where.
+fn is_left(finding: &Finding, half: &[Left]) -> bool {
+    let subject = finding.subject.name.as_str();
+    let left = |what: What, name: &str| {
+        half.iter().any(|left| left.what == what && left.name.eq_ignore_ascii_case(name.trim_end_matches('.')))
+    };
+    // Each of the facts with these keys, of which there have to be some.
+    let all = |keys: &[&str], is: &dyn Fn(&Fact) -> bool| {
+        let mut own = finding.facts.iter().filter(|fact| keys.contains(&fact.key)).peekable();
+        own.peek().is_some() && own.all(is)
+    };
+    let of_zone = finding.subject.kind == "zone";
+    let pointer =
+        |address: &str| address.parse().is_ok_and(|address| left(What::Record, DnsName::reverse(address).as_str()));
+    match finding.id {
+        "zone-missing" | "zone-half-made" | "tsig-unbound" | "update-refused" => left(What::DnsZone, subject),
+        "update-key-missing" => all(&["update.key-absent"], &|fact| left(What::Key, &fact.value)),
+        "forward-missing" | "forward-left-over" => left(What::Forward, subject),
+        "workload-name-missing" => all(&["name.address", "ptr.names"], &|fact| match fact.key {
+            "ptr.names" => pointer(&fact.subject),
+            _ => left(What::Record, &fact.subject),
+        }),
+        "ptr-not-written" => all(&["ptr.there"], &|fact| pointer(&fact.subject)),
+        "vnet-missing" if of_zone => {
+            let device = |fact: &Fact| fact.subject.rsplit('/').next().is_some_and(|name| left(What::Vnet, name));
+            left(What::SdnZone, subject) || all(&["node.link"], &device)
+        }
+        "vnet-missing" => all(&["workload.vnet"], &|fact| left(What::Vnet, &fact.value)),
+        "vrf-default-missing" => of_zone && all(&["vrf.default"], &|fact| left(What::Stanza, &fact.subject)),
+        "frr-local-not-merged" => of_zone && all(&["frr.conf.lacks"], &|fact| left(What::Stanza, &fact.subject)),
+        _ => false,
     }
 }
 

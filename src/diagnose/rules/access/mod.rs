@@ -22,6 +22,7 @@ mod token_expired;
 mod token_unknown;
 mod token_without_rights;
 
+pub(in crate::diagnose) use change_unfinished::cause_of;
 pub(super) use source_unreachable::dead;
 
 use super::{Out, Rule};
@@ -67,9 +68,11 @@ fn rest_on<'a>(mut finding: Finding, calls: impl IntoIterator<Item = &'a Call>, 
     finding
 }
 
-/// Where it is said what a read did not tell: of whom its path names.
+/// Where it is said what a read did not tell: of whom its path names. On whose network a guest has its cards, and whose
+/// network a VNet's subnets meet, is not told by whose guest and whose VNet it is: that is everybody's.
 fn of_call<'o>(call: &Call, out: &'o mut Out<'_>) -> Out<'o> {
     let whom = match (call.http.api, call.http.path.split('/').collect::<Vec<_>>().as_slice()) {
+        (Api::Proxmox, ["nodes", _, "qemu" | "lxc", _, "config"] | ["cluster", "sdn", "vnets", _, "subnets"]) => None,
         (Api::Proxmox, ["cluster", "sdn", "vnets", vnet, ..]) => Some(("vnet", *vnet)),
         (Api::Proxmox, ["cluster", "sdn", "zones", zone, ..] | ["nodes", _, "sdn", "zones", zone, ..]) => {
             Some(("zone", *zone))

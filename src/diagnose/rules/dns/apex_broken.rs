@@ -50,6 +50,11 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
         }
     }
     for head in &facts.powerdns.zones {
+        if head.serial == Some(0) && zero(facts, head).is_none() {
+            let zone = head.name.as_str().trim_end_matches('.');
+            let why = "its serial is 0, and not all of it was read".to_owned();
+            out.unknown_of([Subject::new("name", zone)], format!("whether {zone} has an SOA"), Some(why));
+        }
         for (key, value) in of_head(facts, head) {
             broken.entry(head.name.as_str().to_owned()).or_default().push((key, value, head.file.to_string()));
         }
@@ -69,21 +74,24 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
     }
 }
 
-/// Whether the serial of the zone is 0 by its SOA, and not for want of one: by its records, by an answer, or perhaps since
-/// the API never moved it from where it was when the zone was made.
-fn zero(facts: &Facts, head: &Head) -> bool {
+/// Whether the serial of the zone is 0 by its SOA, and not for want of one: by its records or by an answer. `None` = perhaps,
+/// since the API never moved it from where it was when the zone was made, and not all of the zone was read.
+fn zero(facts: &Facts, head: &Head) -> Option<bool> {
     let is_zero = |value: &String| value.split_whitespace().nth(2) == Some("0");
     let own = |name: &Name, kind: &String| *name == head.name && kind == "SOA";
-    let held = head.rrsets.iter().flatten().any(|(name, kind, values)| own(name, kind) && values.iter().any(is_zero));
+    let mut sets =
+        facts.powerdns.zones.iter().filter(|one| one.name == head.name).flat_map(|one| one.rrsets.iter().flatten());
+    let held = sets.any(|(name, kind, values)| own(name, kind) && values.iter().any(is_zero));
     let apex = head.name.as_str().trim_end_matches('.');
     let told =
         facts.dns.replies.iter().filter_map(Reply::soa).any(|(record, soa)| record.name == apex && soa.serial == 0);
-    held || told || !head.whole && head.soa_edit_api.as_deref().is_some_and(stays)
+    let perhaps = !head.whole && head.soa_edit_api.as_deref().is_some_and(stays);
+    if held || told || !perhaps { Some(held || told) } else { None }
 }
 
 fn of_head(facts: &Facts, head: &Head) -> Vec<(&'static str, &'static str)> {
     let mut said = Vec::new();
-    if head.serial == Some(0) && !zero(facts, head) {
+    if head.serial == Some(0) && zero(facts, head) == Some(false) {
         said.push(("apex.soa", "none"));
     }
     let Some(rrsets) = &head.rrsets else { return said };

@@ -81,10 +81,11 @@ fn set(finding: Finding, zone: &str) -> Finding {
 }
 
 /// Zones whose serial no change by the API moves, beside those that are told already: it is 0, where a new zone begins, or their
-/// `soa_edit_api` is none that the server knows. A zone without one may be changed by updates alone, which move it.
+/// `soa_edit_api` is none that the server knows. A zone without one may be changed by updates alone, which move it;
+/// one that is copied from another server has its serial from there.
 fn still(facts: &Facts, told: &BTreeMap<String, Vec<String>>, out: &mut Out<'_>) {
     let mut zones: BTreeMap<&str, (&Sourced<Head>, &str)> = BTreeMap::new();
-    for head in &facts.powerdns.zones {
+    for head in facts.powerdns.zones.iter().filter(|head| !head.is_copy()) {
         let how = head.soa_edit_api.as_deref().filter(|how| stays(how) && (!how.is_empty() || head.serial == Some(0)));
         if let Some(how) = how {
             zones.insert(head.name.as_str(), (head, how));

@@ -33,25 +33,14 @@ fn written_here(facts: &Facts, one: &Pending) -> bool {
     })
 }
 
-/// The id of an object as a change names it: of a subnet its network.
-fn called(one: &Pending) -> String {
-    let net = one.id.rsplit_once('-').and_then(|(head, length)| Some((head.rsplit_once('-')?.1, length)));
-    match net.filter(|_| one.kind == "subnet") {
-        Some((network, length)) => format!("{network}/{length}"),
-        None => one.id.clone(),
-    }
-}
-
 /// The open change of this console that staged all of `waits`.
 fn staged_by<'f>(facts: &'f Facts, waits: &[&Sourced<Pending>]) -> Option<&'f Open> {
-    let ids: Vec<String> = waits.iter().map(|one| called(one)).collect();
-    facts.changes.as_ref()?.staging(ids.iter().map(String::as_str))
+    facts.changes.as_ref()?.staging(waits.iter().map(|one| &one.value))
 }
 
 /// Who made a change: ours by what was written here, or by what an open change staged; else a guess, and marked as one.
 fn origin(facts: &Facts, one: &Pending) -> String {
-    let id = called(one);
-    let change = facts.changes.as_ref().and_then(|changes| changes.staging(std::iter::once(id.as_str())));
+    let change = facts.changes.as_ref().and_then(|changes| changes.staging(std::iter::once(one)));
     match (written_here(facts, one), change, one.state.as_str()) {
         (true, ..) => "this session".to_owned(),
         (_, Some(change), _) => format!("change {}", change.id),

@@ -49,11 +49,14 @@ fn unread(facts: &Facts, all: &[(&Sourced<Vec<Subnet>>, &Subnet)], out: &mut Out
             facts.sdn.vnets.values().flat_map(|list| list.iter()).filter(|v| v.zone == zone.zone).collect();
         let listed = vnets.iter().any(|v| facts.sdn.subnets.keys().any(|(_, vnet)| *vnet == v.vnet));
         if !listed {
-            out.unknown_of(
-                [Subject::new("zone", &zone.zone)],
-                format!("the subnets of zone {}", zone.zone),
-                facts.pve.why("cluster/sdn/vnets"),
-            );
+            let missing = format!("the subnets of zone {}", zone.zone);
+            let why = facts.pve.why("cluster/sdn/vnets");
+            // Subnets that are somewhere in its VNets may overlap anybody's.
+            if vnets.is_empty() {
+                out.unknown_of([Subject::new("zone", &zone.zone)], missing, why);
+            } else {
+                out.unknown(missing, why);
+            }
         }
     }
 }

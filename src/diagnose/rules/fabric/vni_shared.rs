@@ -69,7 +69,8 @@ fn tags(facts: &Facts, out: &mut Out<'_>) {
             let names: Vec<&str> = all.iter().filter(sure).map(|vnet| vnet.vnet.as_str()).collect();
             if let (Some(zone), true) = (unclear.get(&tag), names.len() < 2) {
                 let what = format!("of what kind zone {zone} is, which shares tag {tag}");
-                out.unknown_of([Subject::new("zone", *zone)], what, facts.pve.why("cluster/sdn/zones"));
+                let sharing = all.iter().map(|vnet| Subject::new("zone", &vnet.zone));
+                out.unknown_of(sharing, what, facts.pve.why("cluster/sdn/zones"));
                 continue;
             }
             let title = format!("VNets {} have one tag, {tag}.", names.join(" and "));

@@ -55,7 +55,9 @@ fn of_sender(sent: &Sourced<Sent>, from: &str, out: &mut Out<'_>) {
     if let Some((_, why)) = open.first() {
         let missing =
             format!("whether packets of tenant {from} reach {} by way of {}", others_of(open.len()), sent.node);
-        out.unknown_of([Subject::new("zone", from)], missing, Some((*why).clone()));
+        let both =
+            std::iter::once(from).chain(open.iter().map(|(to, _)| *to)).map(|tenant| Subject::new("zone", tenant));
+        out.unknown_of(both, missing, Some((*why).clone()));
     }
     if !answered.is_empty() {
         out.found(finding(sent, from, &answered, out));
@@ -64,7 +66,7 @@ fn of_sender(sent: &Sourced<Sent>, from: &str, out: &mut Out<'_>) {
     }
 }
 
-/// How many others, without their names: what is unknown is the sender's.
+/// How many others, without their names.
 fn others_of(count: usize) -> String {
     if count == 1 { "another tenant".to_owned() } else { format!("{count} others") }
 }

@@ -3,7 +3,9 @@
 use super::super::plan::machines;
 use super::super::{Out, Rule};
 use crate::backends::proxmox::endpoints::VNETS;
+use crate::diagnose::evidence::Api;
 use crate::diagnose::facts::Facts;
+use crate::diagnose::facts::calls::Failure;
 use crate::diagnose::finding::{Layer, Severity, Subject};
 
 /// The rule.
@@ -22,7 +24,22 @@ pub static RULE: Rule = Rule {
     judge,
 };
 
+/// Guests with a tenant's number whose configuration was asked for and not had: their cards may be on anybody's network.
+fn unread(facts: &Facts, out: &mut Out<'_>) {
+    for call in facts.calls.of(Api::Proxmox).filter(|call| call.failure.is_some() && !call.writes()) {
+        let path: Vec<&str> = call.http.path.split('/').collect();
+        let ["nodes", _, "qemu" | "lxc", vmid, "config"] = path.as_slice() else { continue };
+        let number = vmid.parse().ok().zip(facts.site.as_ref());
+        let is_tenants = number.is_some_and(|(vmid, site)| site.numbering.index_of_vmid(vmid).is_some());
+        if is_tenants && !facts.guests.config.contains_key(*vmid) {
+            let why = call.failure.as_ref().map(Failure::words);
+            out.unknown(format!("on which networks guest {vmid} has its cards"), why);
+        }
+    }
+}
+
 fn judge(facts: &Facts, out: &mut Out<'_>) {
+    unread(facts, out);
     let whole = facts.access.held.as_ref().is_some_and(|held| VNETS.privilege.sees_all(held));
     for machine in machines(facts) {
         let (name, tenant) = (machine.name(), &machine.tenant.zone.zone);
@@ -41,8 +58,9 @@ fn judge(facts: &Facts, out: &mut Out<'_>) {
         if !whole && foreign.iter().all(|bridge| owner(bridge).is_none()) {
             let names = foreign.iter().map(|bridge| bridge.as_str()).collect::<Vec<_>>().join(", ");
             let why = facts.pve.why("access/permissions");
+            let whose = foreign.iter().map(|bridge| Subject::new("vnet", bridge.as_str()));
             out.unknown_of(
-                [Subject::new("zone", tenant)],
+                whose.chain([Subject::new("zone", tenant)]),
                 format!("whose {names} of {name} is: whether the token sees every VNet"),
                 why,
             );
