@@ -13,15 +13,17 @@ mod tls;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use deevnet_console::backends::http::{
-    Access, HttpClient, HttpError, Kind, Limits, Outcome, Phase, Request, TlsFault, fingerprint_text,
+    Access, HttpClient, HttpError, Kind, Limits, Outcome, Phase, Recorder, Request, Response, TlsFault,
+    fingerprint_text,
 };
 use deevnet_console::backends::proxmox::{Client, Error};
 use deevnet_console::site::model::Trust;
+use deevnet_console::site::secret::Secret;
 use loopback::{Canned, SECRET, Server, read_request, site, token};
 use rcgen::{KeyPair, date_time_ymd};
 use reqwest::header::{HeaderName, HeaderValue};
@@ -435,5 +437,48 @@ async fn a_setup_that_cannot_work_says_so_before_anything_is_sent() {
         let text = error.to_string();
         assert!(text.contains(part) && !format!("{text}{error:?}").contains(SECRET), "{text}");
         assert!(!format!("{text}{error:?}").contains("hunter2"), "{text}");
+    }
+}
+
+/// What a server repeats of what it was sent, in the line of its answer, its headers, its body, or where it leads to.
+#[tokio::test]
+async fn no_answer_repeats_what_is_secret_in_a_request() {
+    const SENT: &str = "0badf00d/1111+4222/8333=";
+    const CARRIED: &str = "c4rried+in/the/body==";
+    let answers = [
+        "HTTP/1.1 302 Found\r\nLocation: /login?token=0badf00d%2F1111%2B4222%2f8333%3D\r\nContent-Length: 0\r\n\r\n",
+        "HTTP/1.1 401 no 0badf00d/1111+4222/8333=\r\nContent-Type: text/0badf00d/1111+4222/8333=\r\n\
+         Date: 0badf00d/1111+4222/8333=\r\nConnection: close\r\n\r\n\
+         {\"message\":\"0badf00d\\/1111+4222\\/8333= and 0badf00d\\/1111… and c4rried+in\\/the\\/body==\"}",
+        "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n\
+         {\"result\":\"failed\",\"validations\":\"0badf00d\\/1111+4222\\/8333=\"}",
+    ];
+    for answer in answers {
+        let server = Listener::start(move |_, socket| async move {
+            let mut socket = asked(socket).await;
+            let _ = socket.write_all(answer.as_bytes()).await;
+            let _ = socket.shutdown().await;
+        })
+        .await;
+        let value = HeaderValue::try_from(format!("Bearer {SENT}")).unwrap();
+        let origin = format!("http://{}", server.address);
+        let secret = Some((HeaderName::from_static("authorization"), value));
+        let heard = Arc::new(Mutex::new(String::new()));
+        let hear = Arc::clone(&heard);
+        let recorder = Recorder::new(move |exchange| *hear.lock().unwrap() = said(&exchange.ended));
+        let client = HttpClient::new(&origin, &Trust::Plaintext, secret, limits()).unwrap().recorded(recorder);
+        let (path, query) = (vec!["things".to_owned()], Vec::new());
+        let request = Request { method: reqwest::Method::POST, access: Access::Write, path, query };
+        let told = said(&client.carrying(&Secret::new(CARRIED.to_owned())).send_json(&request, "{}").await);
+        assert!(told.contains("****") && !told.contains("0badf00d") && !told.contains("c4rried"), "{told}");
+        assert_eq!(*heard.lock().unwrap(), told);
+    }
+}
+
+/// All that is said of an end.
+fn said(ended: &Result<Response, HttpError>) -> String {
+    match ended {
+        Ok(answer) => format!("{answer:?} {}", String::from_utf8_lossy(&answer.body)),
+        Err(error) => format!("{error:?} {error}"),
     }
 }

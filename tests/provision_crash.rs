@@ -1,5 +1,10 @@
-//! Changes that are cut off at every request, by every kind of lost, late, doubled and wrong answer, and at every line of their
-//! journal: taken up again they end as if nothing had happened.
+//! Changes that are cut off at every request and behind every line of their journal: taken up again they end as if nothing had
+//! happened. So they do when one answer is disturbed.
+//!
+//! Sampled is the rest. Whatever changes something is disturbed in each of four ways, and in so many more of another four as its
+//! course says, which take turns: one for an onboarding, two for the end of a tenant, four for a workload. An onboarding that is
+//! dropped is taken up only where something else survives than one boundary before; of the lines of a journal every ninth is cut in
+//! the middle; and a change is taken back at every second or fourth moment of it.
 //!
 //! Each run begins at the moment of one undisturbed run, in a lab that is set back to it, with new clients. Time passes where
 //! somebody waits, and only there.

@@ -188,20 +188,57 @@ async fn what_is_printed_saved_noted_and_logged_holds_no_secret() {
     // Why something failed is told in the words of whoever refused it.
     for fault in ["dns-api-denied", "dns-write-500", "answer-500", "dns-update-lost", "fw-denied", "token-expired"] {
         bench.lab.fault_on(fault).unwrap_or_else(|why| panic!("{fault}: {why}"));
-        bench.run(&["record", "set", "picow", "db", "10.20.129.11", "--write", "--yes"]).await;
-        bench.run(&["workload", "resize", "picow/app", "--memory", "4096", "--write", "--yes"]).await;
-        bench.run(&["resume", "--write", "--yes"]).await;
+        let mut codes = Vec::new();
+        for words in TRIED {
+            codes.push(bench.run(words).await);
+            assert!(!bench.seen.last().unwrap().1.contains("Usage:"), "{:?}", bench.seen.last());
+        }
+        assert!(codes.iter().any(|code| *code != Some(0)), "{fault} is told: {codes:?}");
         bench.lab.fault_off(fault).unwrap();
     }
     // A server that repeats what it was sent.
+    for (to, words) in REPEATED {
+        bench.lab.gate(Some(Arc::new(Repeats(to))));
+        let code = bench.run(words).await;
+        let (_, said) = bench.seen.last().unwrap();
+        assert!(said.contains("what was sent is") && said.contains("********"), "{to} {words:?} {code:?}: {said}");
+    }
+    bench.lab.gate(None);
     let token = std::fs::read_to_string(bench.lab.dir().join("proxmox-writer-token")).unwrap();
     let secret = token.trim().rsplit('=').next().unwrap().to_owned();
     assert!(bench.forbidden.contains(&secret));
     bench.lab.edit(|world| world.tokens_refused = Some(format!("invalid token value {secret}"))).unwrap();
-    bench.run(&["get", "tenants"]).await;
-    bench.run(&["record", "set", "picow", "web", "10.20.129.12", "--write", "--yes"]).await;
-    bench.run(&["tenant", "create", "shop", "--write", "--yes"]).await;
+    for words in [&["get", "tenants"][..], &["tenant", "create", "shop", "--write", "--yes"]] {
+        let code = bench.run(words).await;
+        let (_, said) = bench.seen.last().unwrap();
+        assert!(code != Some(0) && said.contains("invalid token value ****"), "{words:?} {code:?}: {said}");
+    }
     bench.end().await;
+}
+
+/// What is tried while something fails.
+const TRIED: [&[&str]; 3] = [
+    &["record", "set", "picow", "db", "10.20.129.11", "--write", "--yes"],
+    &["workload", "resize", "picow/app", "--memory", "4096", "--write", "--yes"],
+    &["resume", "--write", "--yes"],
+];
+
+/// Who repeats what it was sent, and the words that lead there.
+const REPEATED: [(&str, &[&str]); 5] = [
+    ("pve", &["get", "workloads"]),
+    ("pve", &["workload", "resize", "picow/app", "--memory", "3072", "--write", "--yes"]),
+    ("dns", &["record", "set", "picow", "web", "10.20.129.12", "--write", "--yes"]),
+    ("fw", &["forward", "list"]),
+    ("fw", &["tenant", "create", "shop", "--write", "--yes"]),
+];
+
+/// Repeats what it was sent.
+struct Repeats(&'static str);
+
+impl Gate for Repeats {
+    fn arrives(&self, request: &Arrival) -> Way {
+        if request.to == self.0 { Way::Repeated } else { Way::Pass }
+    }
 }
 
 /// Ends the program at a request.

@@ -29,8 +29,10 @@ pub fn view(model: &Model) -> Screenful {
     let (width, height) = model.size;
     header::header(&mut canvas, model, 0);
     header::breadcrumb(&mut canvas, model, 1);
-    body(&mut canvas, model, Rect::new(0, 2, width, height - 4));
-    footer::message(&mut canvas, model, height - 2);
+    let message = footer::message(&canvas, model);
+    let end = height - 1 - message.rows();
+    body(&mut canvas, model, Rect::new(0, 2, width, end - 2));
+    footer::draw(&mut canvas, message, end);
     footer::hints(&mut canvas, model, height - 1);
     overlay::draw(&mut canvas, model);
     canvas.finish()

@@ -208,6 +208,8 @@ async fn gated(shared: &Arc<Shared>, request: Request) -> Option<Reply> {
             return None;
         }
         (Way::Refused(code), _) => return Some(failed(code)),
+        // It has no credential.
+        (Way::Repeated, _) => return Some(failed(1)),
         (Way::Later(more), Request::PutLocal { text, .. }) => {
             shared.gates.hold(standing.due(more), Late::Put(text.clone()));
             return None;

@@ -39,6 +39,8 @@ pub enum Way {
     Refused(u16),
     /// It is done, and this status is answered.
     Denied(u16),
+    /// Nothing is done, and what is answered repeats the credential in the words of a refusal.
+    Repeated,
     /// It is done twice; what is answered is the second answer.
     Twice,
     /// The connection ends; it is done when so many more requests have arrived.

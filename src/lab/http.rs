@@ -11,11 +11,12 @@ use axum::body::{Body as HttpBody, to_bytes};
 use axum::http::header::{AUTHORIZATION, CONNECTION, CONTENT_TYPE, HeaderName, HeaderValue};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Request as HttpRequest, Response, StatusCode};
+use base64::Engine as _;
 use hyper::body::Incoming;
 use hyper::ext::ReasonPhrase;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
@@ -304,6 +305,7 @@ async fn gated(api: Api, shared: &Shared, parts: Parts, body: Vec<u8>) -> Option
             return None;
         }
         Way::Refused(status) => return Some(bare(status)),
+        Way::Repeated => return Some(repeated(api, &parts)),
         Way::Later(more) => {
             shared.gates.hold(standing.due(more), Late::Http(api, Box::new(parts), body));
             return None;
@@ -322,6 +324,22 @@ async fn gated(api: Api, shared: &Shared, parts: Parts, body: Vec<u8>) -> Option
         Way::Denied(status) => Some(bare(status)),
         _ => answer,
     }
+}
+
+/// A refusal whose words repeat the credential, as PHP writes JSON. OPNsense refuses with 200.
+fn repeated(api: Api, parts: &Parts) -> Answer {
+    let sent = [AUTHORIZATION.as_str(), "x-api-key"].into_iter().find_map(|name| parts.headers.get(name));
+    let sent = sent.and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let plain =
+        sent.strip_prefix("Basic ").and_then(|text| base64::engine::general_purpose::STANDARD.decode(text).ok());
+    let plain = plain.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
+    let words = format!("what was sent is {sent} {plain}");
+    let (status, value) = match api {
+        Api::Proxmox => (500, json!({"data": null, "message": words})),
+        Api::Opnsense => (200, json!({"result": "failed", "validations": {"query": words}})),
+        _ => (422, json!({"error": words})),
+    };
+    Answer::new(status, Payload::Text("application/json", value.to_string().replace('/', "\\/")))
 }
 
 /// Does what was held back.

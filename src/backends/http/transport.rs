@@ -13,12 +13,13 @@ use zeroize::Zeroizing;
 
 use super::Access;
 use super::classify::classify;
-use super::echo::blank;
+use super::echo::{Said, blank, blank_word};
 use super::error::{HttpError, Kind, Phase};
 use super::record::{Exchange, Recorder};
 use super::text::clean;
 use super::trust::client_config;
 use crate::site::model::Trust;
+use crate::site::secret::Secret;
 
 /// Below the 5 s after which Proxmox closes an idle connection (facts/proxmox.md §1).
 const IDLE: Duration = Duration::from_secs(4);
@@ -82,7 +83,9 @@ pub struct HttpClient {
     inner: reqwest::Client,
     base: Url,
     origin: String,
-    secret: Option<(HeaderName, HeaderValue)>,
+    secret: Option<Box<(HeaderName, HeaderValue)>>,
+    /// Another secret that its requests carry.
+    carried: Option<Secret>,
     limits: Limits,
     sent: Arc<AtomicU64>,
     recorder: Option<Recorder>,
@@ -147,9 +150,9 @@ impl HttpClient {
             .map_err(|e| setup(format!("the HTTP client cannot be built: {}", clean(&e.to_string()))))?;
         let secret = secret.map(|(name, mut value)| {
             value.set_sensitive(true);
-            (name, value)
+            Box::new((name, value))
         });
-        Ok(Self { inner, base, origin: shown, secret, limits, sent: Arc::default(), recorder: None })
+        Ok(Self { inner, base, origin: shown, secret, carried: None, limits, sent: Arc::default(), recorder: None })
     }
 
     /// The same client, sharing connections and counter, that tells `recorder` of every exchange.
@@ -162,6 +165,12 @@ impl HttpClient {
     #[must_use]
     pub fn unrecorded(&self) -> Self {
         Self { recorder: None, ..self.clone() }
+    }
+
+    /// The same client for requests that carry `secret`: no refusal's words repeat it.
+    #[must_use]
+    pub fn carrying(&self, secret: &Secret) -> Self {
+        Self { carried: Some(secret.clone()), ..self.clone() }
     }
 
     /// Scheme, host and port.
@@ -250,7 +259,7 @@ impl HttpClient {
         self.sent.fetch_add(1, Ordering::Relaxed);
         // PowerDNS leaves the reason out of a refusal unless JSON is asked for (facts/dns.md §1).
         let mut builder = self.inner.request(request.method.clone(), url).header(ACCEPT, "application/json");
-        if let Some((name, value)) = &self.secret {
+        if let Some((name, value)) = self.secret.as_deref() {
             builder = builder.header(name, value);
         }
         if let Some(Body { media, text }) = body {
@@ -276,20 +285,32 @@ impl HttpClient {
             }
             append(&mut body, &chunk);
         }
-        let mut reason = reason(&answer);
-        if let Some((_, credential)) = self.secret.as_ref().filter(|_| !answer.status().is_success()) {
-            blank(credential, &mut body);
-            let mut words = reason.into_bytes();
-            blank(credential, &mut words);
-            reason = String::from_utf8_lossy(&words).into_owned();
-        }
+        let said = if answer.status().is_success() { Said::Data } else { Said::Refusal };
+        self.hide(&mut body, said);
         Ok(Response {
             status: answer.status().as_u16(),
-            reason,
-            content_type: header(&answer, &CONTENT_TYPE),
-            date: header(&answer, &DATE),
+            reason: self.told(reason(&answer), said),
+            content_type: header(&answer, &CONTENT_TYPE).map(|text| self.told(text, said)),
+            date: header(&answer, &DATE).map(|text| self.told(text, said)),
             body: std::mem::take(&mut *body),
         })
+    }
+
+    /// Puts stars in place of secrets that were sent. An answer of success may give one back to who asked for it.
+    fn hide(&self, text: &mut [u8], said: Said) {
+        if let Some((_, credential)) = self.secret.as_deref() {
+            blank(credential, text, said);
+        }
+        if let Some(secret) = self.carried.as_ref().filter(|_| said == Said::Refusal) {
+            blank_word(secret.expose().as_bytes(), text, said);
+        }
+    }
+
+    /// Words of the server without them.
+    fn told(&self, text: String, said: Said) -> String {
+        let mut bytes = text.into_bytes();
+        self.hide(&mut bytes, said);
+        String::from_utf8_lossy(&bytes).into_owned()
     }
 
     fn refuse_redirect(&self, answer: &reqwest::Response) -> Result<(), Kind> {
@@ -297,7 +318,8 @@ impl HttpClient {
             return Ok(());
         }
         let status = answer.status().as_u16();
-        let location = header(answer, &LOCATION).unwrap_or_else(|| "nowhere".to_owned());
+        let location = header(answer, &LOCATION).map(|text| self.told(text, Said::Refusal));
+        let location = location.unwrap_or_else(|| "nowhere".to_owned());
         if self.base.scheme() == "http" && location.starts_with("https://") {
             return Err(Kind::PlainToTls { status, location });
         }

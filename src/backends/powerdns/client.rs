@@ -139,6 +139,11 @@ impl Client {
         Self { http: self.http.recorded(recorder), shared: Arc::clone(&self.shared), settle: self.settle }
     }
 
+    /// The same client for a request that carries `secret`.
+    pub(super) fn carrying(&self, secret: &Secret) -> Self {
+        Self { http: self.http.carrying(secret), ..self.clone() }
+    }
+
     /// Scheme, host and port.
     #[must_use]
     pub fn origin(&self) -> &str {

@@ -143,7 +143,8 @@ impl Client {
         let written = serde_json::to_writer(&mut *bytes, &body);
         let text = std::str::from_utf8(&bytes).ok().filter(|_| written.is_ok());
         let text = text.ok_or_else(|| BadChange::new("a key", "its body cannot be written"))?;
-        let made = self.change(endpoint, (None, None), Some(text)).await;
+        let client = secret.map_or_else(|| self.clone(), |secret| self.carrying(secret));
+        let made = client.change(endpoint, (None, None), Some(text)).await;
         let mut answer = made.map_err(|e| exists(e, "TSIG key", name.as_str()))?;
         let decoded = decode::<RawSecret>(&answer.body);
         answer.body.zeroize();

@@ -9,6 +9,7 @@ use super::endpoints::Endpoint;
 use super::error::Error;
 use super::names::LockToken;
 use crate::backends::http::{Access, Request, clean};
+use crate::site::secret::Secret;
 
 const TOKEN: &str = "lock-token";
 
@@ -105,8 +106,9 @@ impl<'a> Call<'a> {
         self.set(TOKEN, token.expose())
     }
 
-    pub(super) fn has_token(&self) -> bool {
-        self.pairs.iter().any(|(key, _)| key == TOKEN)
+    /// The token of the SDN lock that it carries.
+    pub(super) fn token(&self) -> Option<Secret> {
+        self.pairs.iter().find(|(key, _)| key == TOKEN).map(|(_, token)| Secret::new(token.clone()))
     }
 
     /// What goes into the body; `None` where parameters go into the query. A DELETE must not have a body
@@ -193,6 +195,6 @@ mod tests {
         let mut delete = Call::new(&endpoints::VNET_DELETE).id("vnet", "tdemo0").under(&token);
         let request = delete.request().unwrap();
         assert_eq!((request.method, request.query.len()), (Method::DELETE, 1));
-        assert!(delete.form().is_none() && delete.has_token());
+        assert!(delete.form().is_none() && delete.token().is_some());
     }
 }

@@ -138,11 +138,13 @@ impl Client {
 
     /// Makes a request that writes. It is sent once, whatever happens: [`Error::outcome`] says what is known then.
     pub(super) async fn change(&self, permit: &Permit, call: Call<'_>) -> Result<Answer, Error> {
-        let (endpoint, with_token) = (call.endpoint, call.has_token());
+        let (endpoint, token) = (call.endpoint, call.token());
         debug_assert!(endpoint.access == Access::Write, "{} does not write", endpoint.path);
         tracing::info!(plan = permit.plan(), method = endpoint.method, path = endpoint.path, "change");
-        let answer = self.exchange(&self.http.unrecorded(), call).await;
-        answer.map_err(|error| if with_token { error.with_token_given() } else { error })
+        let unheard = self.http.unrecorded();
+        let http = token.as_ref().map_or_else(|| unheard.clone(), |token| unheard.carrying(token));
+        let answer = self.exchange(&http, call).await;
+        answer.map_err(|error| if token.is_some() { error.with_token_given() } else { error })
     }
 
     async fn exchange(&self, http: &HttpClient, call: Call<'_>) -> Result<Answer, Error> {

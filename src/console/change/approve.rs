@@ -39,6 +39,8 @@ pub struct Approve {
     pub scroll: usize,
     /// Lines of it that were on screen, from the first on, without a gap.
     pub seen: usize,
+    /// Columns and lines of it where they were counted: at another width they are other lines.
+    pub of: (u16, usize),
     /// Whether all of it was on screen: a name is no answer before.
     pub read: bool,
 }
@@ -47,7 +49,7 @@ impl Approve {
     /// A question.
     #[must_use]
     pub const fn new(asks: Asks) -> Self {
-        Self { asks, said: None, scroll: 0, seen: 0, read: false }
+        Self { asks, said: None, scroll: 0, seen: 0, of: (0, 0), read: false }
     }
 
     /// Whether to leave while a change runs.
@@ -71,9 +73,14 @@ impl Approve {
         matches!(&self.asks, Asks::Name { name, typed, .. } if typed == name)
     }
 
-    /// Takes note of what a frame showed: lines from `top` on, as many as `height`, the last page beginning at `end`.
-    pub fn shown(&mut self, (top, end): (usize, usize), height: usize) {
+    /// Takes note of what a frame of `width` columns showed: lines from `top` on, as many as `height`, the last page beginning
+    /// at `end`.
+    pub fn shown(&mut self, width: u16, (top, end): (usize, usize), height: usize) {
         self.scroll = top;
+        if self.of != (width, end + height) {
+            self.of = (width, end + height);
+            self.seen = 0;
+        }
         if top <= self.seen {
             self.seen = self.seen.max(top + height);
         }

@@ -48,10 +48,10 @@ fn note_scroll(model: &mut Model) {
         _ => None,
     });
     let Some((top, end)) = shown else { return };
-    let height = text_height(model).unwrap_or(0);
+    let (width, height) = (model.size.0, text_height(model).unwrap_or(0));
     let shown = match &mut model.overlay {
         Overlay::Approve(open) => {
-            open.shown((top, end), height);
+            open.shown(width, (top, end), height);
             None
         }
         Overlay::Help { scroll, .. } => Some(scroll),

@@ -1,4 +1,4 @@
-//! The last two rows: one sentence, and the keys that help here.
+//! The last rows: one sentence, and the keys that help here.
 
 use ratatui::layout::Rect;
 
@@ -6,7 +6,7 @@ use super::ctx::Ctx;
 use super::header::worst;
 use crate::console::commands;
 use crate::console::isolation;
-use crate::console::model::{Model, Screen};
+use crate::console::model::{Model, Overlay, Screen};
 use crate::console::theme::Role;
 use crate::console::widgets::canvas::{Bit, Canvas, wrap};
 use crate::console::widgets::format;
@@ -16,9 +16,24 @@ use crate::inventory::{Class, SourceId, SourceStatus};
 /// Rows that a message takes at most.
 const MOST: u16 = 3;
 
-/// Draws the message line: what was just done, else the worst finding of what is on screen, else that there is none.
-pub fn message(canvas: &mut Canvas<'_>, model: &Model, y: u16) {
-    let width = canvas.area().width;
+/// What the message line says, its class, and the key at its right; row by row.
+pub struct Message {
+    class: Class,
+    key: String,
+    parts: Vec<String>,
+}
+
+impl Message {
+    /// Rows that it takes, one at least.
+    #[must_use]
+    pub fn rows(&self) -> u16 {
+        u16::try_from(self.parts.len()).unwrap_or(MOST).clamp(1, MOST)
+    }
+}
+
+/// The message: what was just done, else the worst finding of what is on screen, else that there is none.
+#[must_use]
+pub fn message(canvas: &Canvas<'_>, model: &Model) -> Message {
     let ctx = super::ctx(model);
     let changing = crate::console::screens::change::message(model);
     let (class, text, key) = match (&model.notice, &ctx) {
@@ -30,23 +45,43 @@ pub fn message(canvas: &mut Canvas<'_>, model: &Model, y: u16) {
         (None, Some(ctx)) => sentence(ctx),
         (None, None) => (Class::Progress, "Reading the site for the first time.".into(), String::new()),
     };
-    let key_width = if key.is_empty() { 0 } else { canvas.width(&key) + 2 };
-    let role = if class == Class::Fault { Role::Fault } else { Role::Text };
-    let room = width.saturating_sub(4 + key_width);
-    // What was just said is read whole: until the next key it may take rows of the screen above its own.
+    let room = room(canvas, &key);
+    // What was just said is read whole: until the next key the page is shorter by its further rows. What fills the screen keeps all its own.
+    let most = if matches!(model.overlay, Overlay::Approve(_) | Overlay::Paste(_)) { 1 } else { usize::from(MOST) };
     let parts = match &model.notice {
-        Some(_) if canvas.width(&text) > room => wrap(&canvas.plain(&text), room),
+        Some(_) if canvas.width(&text) > room => {
+            let mut parts = wrap(&canvas.plain(&text), room);
+            if let Some(dropped) = parts.get(most..).filter(|dropped| !dropped.is_empty()) {
+                // The last row is cut where it is drawn.
+                let rest = format!(" {}", dropped.join(" "));
+                parts.truncate(most);
+                parts.iter_mut().skip(most - 1).for_each(|last| last.push_str(&rest));
+            }
+            parts
+        }
         _ => vec![text],
     };
-    let rows = u16::try_from(parts.len()).unwrap_or(u16::MAX).min(MOST);
-    let first = y + 1 - rows.min(y);
-    canvas.clear(Rect::new(0, first, width, rows), Role::Text);
-    for (n, (y, part)) in (first..=y).zip(parts).enumerate() {
+    Message { class, key, parts }
+}
+
+/// Columns for the words beside their sign and the key.
+fn room(canvas: &Canvas<'_>, key: &str) -> u16 {
+    let key = if key.is_empty() { 0 } else { canvas.width(key) + 2 };
+    canvas.area().width.saturating_sub(4 + key)
+}
+
+/// Draws the message from row `y` on.
+pub fn draw(canvas: &mut Canvas<'_>, message: Message, y: u16) {
+    let Message { class, key, parts } = message;
+    let (width, room) = (canvas.area().width, room(canvas, &key));
+    canvas.clear(Rect::new(0, y, width, MOST.min(canvas.area().height.saturating_sub(y + 1))), Role::Text);
+    let role = if class == Class::Fault { Role::Fault } else { Role::Text };
+    for (n, (y, part)) in (y..).zip(parts).enumerate() {
         let sign = if n == 0 { canvas.glyph(class) } else { Bit::text(" ") };
         canvas.bits((1, y), room + 2, &[sign, Bit::text(" "), Bit::new(part, role)]);
     }
-    if key_width > 0 {
-        canvas.bits_right(width.saturating_sub(1), y, key_width, &[Bit::muted(key)]);
+    if !key.is_empty() {
+        canvas.bits_right(width.saturating_sub(1), y, canvas.width(&key) + 2, &[Bit::muted(key)]);
     }
 }
 

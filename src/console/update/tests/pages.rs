@@ -60,6 +60,77 @@ fn a_name_runs_nothing_before_all_that_it_reaches_was_on_screen() {
     }
 }
 
+/// At another width the lines are other lines: as many of them are not the same ones.
+#[test]
+fn what_was_read_at_one_width_is_not_what_stands_there_at_another() {
+    let mut far = Offer::clone(&far(0));
+    let long = |n| {
+        format!("disk scsi{n} of a machine whose name is so long that a narrow screen breaks its row in two of them")
+    };
+    far.preview.plan.reach.as_mut().unwrap().destroyed = (0..40).map(long).collect();
+    let name = far.preview.plan.subject.name.clone();
+    let mut m = planned(&Arc::new(far));
+    let resize = |m: &mut Model, width, height| {
+        update(m, Msg::Input(Input::Resize { width, height }));
+        drawn(m)
+    };
+    resize(&mut m, 80, 24);
+    press(&mut m, "w A");
+    drawn(&mut m);
+    type_text(&mut m, &name);
+    let mut read = String::new();
+    while !read.contains("scsi24 ") {
+        press(&mut m, "pgdn");
+        read = drawn(&mut m);
+        assert!(!read.contains("scsi39 "), "not all of it is read: {read}");
+    }
+    press(&mut m, "home");
+    drawn(&mut m);
+    let wide = resize(&mut m, 160, 24);
+    assert!(!wide.contains("scsi39 "), "{wide}");
+    let is_read = |m: &Model| matches!(&m.overlay, Overlay::Approve(open) if open.read);
+    assert!(!is_read(&m), "the last of it was never shown");
+    for _ in 0..10 {
+        press(&mut m, "pgdn");
+        drawn(&mut m);
+    }
+    assert!(is_read(&m));
+}
+
+/// What was just said takes no row of a page that is to be read: the page is that of a lower screen.
+#[test]
+fn a_long_notice_makes_the_page_shorter_and_says_where_it_is_cut() {
+    let word = "said ";
+    for (rows, times) in [(1, 1), (2, 20), (3, 39), (3, 200)] {
+        let mut m = planned(&far_reaching());
+        let mut at = |height: u16, said: Option<usize>| -> Vec<String> {
+            update(&mut m, Msg::Input(Input::Resize { width: 72, height }));
+            m.notice = said.map(|times| Notice::info(word.repeat(times).trim()));
+            text(&m).lines().map(str::to_owned).collect()
+        };
+        let (with, lower) = (at(23, Some(times)), at(24 - rows, None));
+        let end = usize::from(22 - rows);
+        assert_eq!(with[2..end], lower[2..end], "{times}");
+        let told = with[end..22].concat();
+        assert_eq!(told.matches(word.trim()).count() == times, times < 200, "{told}");
+        assert_eq!(told.contains('…'), times == 200, "{told}");
+    }
+}
+
+#[test]
+fn every_screen_has_room_for_a_long_notice() {
+    for line in
+        ["tenants", "overview", "fabric", "activity", "sources", "workloads", "vrfs", "records", "rules", "checkins"]
+    {
+        let mut m = given((72, 20));
+        run_line(&mut m, line);
+        press(&mut m, "enter");
+        m.notice = Some(Notice::info("said ".repeat(200).trim()));
+        let told = text(&m);
+        assert!(told.lines().nth(18).is_some_and(|row| row.contains('…')), "{line}: {told}");
+    }
+}
+
 #[test]
 fn an_onboarding_that_is_done_leaves_a_fresh_form_and_a_stopped_one_its_draft() {
     let done = Told::Ended(moment(43), Ok(Ended::Done));
