@@ -153,12 +153,14 @@ fn what_others_have_breaks_no_leg_and_what_is_unclear_is_unknown() {
 
 #[test]
 fn what_is_looked_at_on_a_node_that_cannot_be_asked_is_unknown_and_not_unlooked() {
-    let mut report = Report::default();
-    report.findings = vec![found("exit-node-unreachable", Severity::Fault, Subject::new("node", "hv02"), &["eds"])];
-    report.passed = vec![
-        Passed { id: "workload-stopped", subject: zone("eds") },
-        Passed { id: "uplink-down", subject: zone("eds") },
-    ];
+    let report = Report {
+        findings: vec![found("exit-node-unreachable", Severity::Fault, Subject::new("node", "hv02"), &["eds"])],
+        passed: vec![
+            Passed { id: "workload-stopped", subject: zone("eds") },
+            Passed { id: "uplink-down", subject: zone("eds") },
+        ],
+        ..Report::default()
+    };
     let path = Path::of(&report, Some("eds"));
     for leg in &path.legs {
         let there = leg.leg.place == EXIT_NODE;
