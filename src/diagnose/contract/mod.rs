@@ -278,7 +278,12 @@ fn state(clause: &Clause, report: &Report, (scope, words): (&Scope<'_>, &Words<'
     if !broken.is_empty() {
         return State::Broken { by: broken };
     }
-    let others = |u: &Unknown| scope.unknown(u) == Whose::Theirs || words.is_others(&u.missing);
+    // What is told to be the tenant's too is so, whatever its words name.
+    let others = |u: &Unknown| match scope.unknown(u) {
+        Whose::Theirs => true,
+        Whose::Ours if u.about.is_some() => false,
+        _ => words.is_others(&u.missing),
+    };
     let about = |u: &&Unknown| u.ids.iter().any(|id| speaks(id)) && !others(u);
     let mut missing: Vec<String> = report.unknown.iter().filter(about).map(|u| u.missing.clone()).collect();
     missing.extend(open.into_iter().map(left_open));

@@ -244,6 +244,13 @@ fn a_missing_input_leaves_a_clause_unknown_unless_it_is_another_tenants() {
     assert!(matches!(state(&half, "eds", "I4"), State::Unknown { missing } if missing.len() == 2));
     half.unknown.push(unknown("the names of TSIG keys"));
     assert!(matches!(state(&half, "tdemo", "I4"), State::Unknown { missing } if missing.len() == 1));
+    // What is told to be of both is of both, though its words name one.
+    let mut both = report();
+    both.passed = vec![passed("packet-leak", "zone", "tdemo")];
+    let about = Some(["eds", "tdemo"].map(|tenant| Subject::new("zone", tenant)).to_vec());
+    let missing = "whether packets of tenant eds reach another tenant by way of hv".to_owned();
+    both.unknown = vec![Unknown { missing, why: None, ids: vec!["packet-leak"], about }];
+    assert!(matches!(state(&both, "tdemo", "I1"), State::Unknown { .. }));
     // What may be another's breaks nothing and is unknown.
     let mut unclear = report();
     unclear.passed = vec![passed("ptr-mismatch", "zone", "tdemo")];

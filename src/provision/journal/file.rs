@@ -40,13 +40,13 @@ pub struct Log {
 
 struct Open {
     file: File,
-    /// Whether the last line was cut: the next one begins on a line of its own.
+    /// Whether the last line could not be written to its end: the next one begins on a line of its own.
     cut: bool,
 }
 
 impl Log {
-    fn new(file: File, cut: bool) -> Self {
-        Self { open: Arc::new(Mutex::new(Open { file, cut })) }
+    fn new(file: File) -> Self {
+        Self { open: Arc::new(Mutex::new(Open { file, cut: false })) }
     }
 
     /// Writes a line; it is on disk when this returns.
@@ -114,7 +114,7 @@ pub(super) fn begin(
     };
     let id = ChangeId(next);
     alone(&file, id, &path)?;
-    let log = Log::new(file, false);
+    let log = Log::new(file);
     let takes_back = takes_back.map(|id| id.to_string());
     let opened = Record::Opened { who: who.clone(), plan: plan.clone(), takes_back };
     let not_written = |trouble: Trouble| failed(&path, "cannot be written")(std::io::Error::other(trouble.text));
@@ -146,8 +146,8 @@ pub(super) fn keep(journal: &Journal, id: ChangeId) -> Result<(Entry, Change), J
     alone(&file, id, path)?;
     // Read under the lock: what another console wrote until it let go is in it.
     let entry = read(path, id)?;
-    let cut = ends_cut(&mut file).map_err(failed(path, "cannot be read"))?;
-    let log = Log::new(file, cut);
+    whole(&mut file).map_err(failed(path, "cannot be written"))?;
+    let log = Log::new(file);
     let notes = entry.notes().written_to(&log);
     let (plan, last) = (entry.plan.clone(), entry.last_run());
     Ok((entry, Change { id, plan, last, log, notes, journal: journal.clone() }))
@@ -181,14 +181,22 @@ pub(super) fn is_running(path: &Path) -> std::io::Result<bool> {
     }
 }
 
-fn ends_cut(file: &mut File) -> std::io::Result<bool> {
-    if file.seek(SeekFrom::End(0))? == 0 {
-        return Ok(false);
+/// Takes away a last line that was not written to its end: it never counted, and would be a damaged one among others.
+fn whole(file: &mut File) -> std::io::Result<()> {
+    let mut bytes = Vec::new();
+    file.seek(SeekFrom::Start(0))?;
+    file.read_to_end(&mut bytes)?;
+    let end = length_of_lines(&bytes);
+    if end < bytes.len() {
+        file.set_len(end as u64)?;
+        file.sync_data()?;
     }
-    file.seek(SeekFrom::End(-1))?;
-    let mut last = [0];
-    file.read_exact(&mut last)?;
-    Ok(last != *b"\n")
+    Ok(())
+}
+
+/// Bytes of the lines that were written to their end.
+fn length_of_lines(bytes: &[u8]) -> usize {
+    bytes.iter().rposition(|b| *b == b'\n').map_or(0, |end| end + 1)
 }
 
 pub(super) fn read(path: &Path, id: ChangeId) -> Result<Entry, JournalError> {
@@ -199,8 +207,9 @@ pub(super) fn read(path: &Path, id: ChangeId) -> Result<Entry, JournalError> {
     let mut lines = Vec::new();
     let mut damaged = 0;
     // What follows the last line feed was not written to its end.
-    let whole = bytes.iter().rposition(|b| *b == b'\n').map_or(0, |end| end + 1);
-    for line in bytes.get(..whole).unwrap_or_default().split(|b| *b == b'\n').filter(|line| !line.is_empty()) {
+    for line in
+        bytes.get(..length_of_lines(&bytes)).unwrap_or_default().split(|b| *b == b'\n').filter(|line| !line.is_empty())
+    {
         match serde_json::from_slice::<Line>(line) {
             Ok(line) => lines.push(line),
             Err(_) => damaged += 1,

@@ -60,6 +60,7 @@ fn a_file_that_is_cut_at_any_byte_is_read_as_far_as_its_lines_are_whole() {
                 change.log.write(now(), Record::Interrupted { step: 1 }).expect("written");
                 let after = journal.read(id).expect("an entry");
                 assert_eq!(after.lines.last().map(|l| &l.record), Some(&Record::Interrupted { step: 1 }));
+                assert_eq!(after.unread(), None, "a line that was never written counts for nothing, and is no damage");
             }
             Err(JournalError::NoPlan { .. }) => assert_eq!(lines, 0, "cut at {end}"),
             Err(e) => panic!("cut at {end}: {e}"),

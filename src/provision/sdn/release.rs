@@ -100,11 +100,11 @@ impl Ensure for SdnUnlock {
         Undo::None("whoever held the lock may be in the middle of something")
     }
 
-    /// Proxmox does not tell whether the lock is held: that it was freed, the notes of the change tell.
     fn rights(&self, _todo: &Difference) -> Vec<Right> {
         rights::of(&endpoints::SDN_UNLOCK, &[])
     }
 
+    /// Proxmox does not tell whether the lock is held: that it was freed, the notes of the change tell.
     fn observe<'a>(&'a self, context: &'a Context) -> Looking<'a> {
         let freed = context.notes.get(FORCED).is_some();
         let seen = if freed { Seen::Absent } else { Seen::Present(fields([("held by", self.held_by.as_str())])) };

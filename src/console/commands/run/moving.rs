@@ -127,7 +127,7 @@ fn scroll_text(model: &mut Model, step: Step) {
     {
         return;
     }
-    let page = text_page(model);
+    let page = text_height(model).unwrap_or_else(|| text_page(model));
     let (scroll, lines) = match model.screen() {
         Screen::Text { subject, form, scroll } => (*scroll, describe::lines(model, subject, *form).len()),
         Screen::Resolve { scroll }
