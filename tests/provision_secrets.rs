@@ -193,9 +193,12 @@ async fn what_is_printed_saved_noted_and_logged_holds_no_secret() {
             codes.push(bench.run(words).await);
             assert!(!bench.seen.last().unwrap().1.contains("Usage:"), "{:?}", bench.seen.last());
         }
-        // An update whose answer was lost is looked for, and is there.
+        // What is lost, or answered with 500, is looked for and tried again; a right that is missing stays so.
         let told = codes.iter().take(TRIED.len() - 1).any(|code| *code != Some(0));
-        assert!(told || fault == "dns-update-lost", "{fault} is told: {codes:?}");
+        assert!(
+            told || !["dns-api-denied", "fw-denied", "token-expired"].contains(&fault),
+            "{fault} is told: {codes:?}"
+        );
         bench.lab.fault_off(fault).unwrap();
     }
     // A server that repeats what it was sent.

@@ -421,9 +421,13 @@ fn not_seen(object: &dyn Ensure, rest: &Difference) -> Trouble {
     let told = |change: &fields::Change| format!("{}: {}", change.field, change.now.as_deref().unwrap_or("not set"));
     let fields: Vec<String> = rest.changes().iter().map(told).collect();
     let text = match rest {
-        Difference::Create(_) => format!("{} was made by its answer, and is not there", object.name()),
-        Difference::Delete(_) => format!("{} was removed by its answer, and is still there", object.name()),
-        _ => format!("{} was changed by its answer, and is not as it was to be: {}", object.name(), fields.join(", ")),
+        Difference::Create(_) => format!("{} is not there, though the answer was that it is made", object.name()),
+        Difference::Delete(_) => format!("{} is still there, though the answer was that it is gone", object.name()),
+        _ => format!(
+            "{} is not as it was to be, though the answer was that it is changed: {}",
+            object.name(),
+            fields.join(", ")
+        ),
     };
     Trouble::new(TroubleKind::NotSeen, text).with_help("look at the back end's own log")
 }

@@ -103,6 +103,7 @@ fn state(preview: &Preview, number: usize, look: Option<&Look>) -> &'static str 
         Some(Difference::Create(_)) => "+ made",
         Some(Difference::Update(_)) => "~ changed",
         Some(Difference::Delete(_)) => "- removed",
+        None if !preview.plan.steps.get(number).is_some_and(|step| step.follows) => "not as it has to be",
         Some(Difference::Nothing) | None => "after the steps before it",
     }
 }

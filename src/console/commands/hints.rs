@@ -30,14 +30,13 @@ pub fn hints(model: &Model) -> Vec<(String, String)> {
         ),
         Overlay::None => keyed(model, mode(model), &on_screen(model)),
         Overlay::Help { .. } => {
-            let mut out = keyed(model, Mode::Overlay, &[("up", "up"), ("down", "down"), ("back", "close")]);
-            out.push(("type".into(), "search".into()));
+            let mut out = keyed(model, Mode::Overlay, &[("up", "up"), ("down", "down")]);
+            out.extend(typed_into(model, "search"));
             out
         }
         Overlay::Actions { .. } => {
-            let mut out =
-                keyed(model, Mode::Overlay, &[("up", "up"), ("down", "down"), ("open", "do"), ("back", "close")]);
-            out.push(("type".into(), "narrow".into()));
+            let mut out = keyed(model, Mode::Overlay, &[("up", "up"), ("down", "down"), ("open", "do")]);
+            out.extend(typed_into(model, "narrow"));
             out
         }
         Overlay::Command { .. } => {
@@ -68,6 +67,13 @@ pub fn hints(model: &Model) -> Vec<(String, String)> {
             keyed(model, Mode::Overlay, &[("up", "up"), ("down", "down"), ("open", "show or hide"), ("back", "close")])
         }
     }
+}
+
+/// What leaves an overlay that letters are typed into, and what they do there.
+fn typed_into(model: &Model, what: &str) -> Vec<(String, String)> {
+    let mut out = keyed(model, Mode::Field, &[("back", "close")]);
+    out.push(("type".into(), what.into()));
+    out
 }
 
 fn on_screen(model: &Model) -> Vec<Wish> {

@@ -268,12 +268,13 @@ fn a_step_that_was_not_seen_is_named_once() {
     press(&mut m, "w A");
     tell(&mut m, Told::Opened(id("C-0042")));
     let name = offer().preview.plan.steps[1].object.ensure().name();
-    let unseen = Trouble::new(TroubleKind::NotSeen, format!("{name} was made by its answer, and is not there"));
+    let unseen =
+        Trouble::new(TroubleKind::NotSeen, format!("{name} is not there, though the answer was that it is made"));
     tell(&mut m, Told::News(moment(2), News::Begun(1)));
     tell(&mut m, Told::News(moment(3), News::Failed(1, unseen.clone())));
     tell(&mut m, Told::Ended(moment(3), Ok(Ended::Early { step: 1, trouble: unseen })));
     let said = text(&m).lines().nth(3).unwrap_or_default().to_owned();
-    assert!(said.contains(&format!("step 2 on PVE: {name} was made by its answer")), "{said}");
+    assert!(said.contains(&format!("step 2 on PVE: {name} is not there, though")), "{said}");
 }
 
 #[test]
