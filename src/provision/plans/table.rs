@@ -300,6 +300,10 @@ async fn undo(desk: &Desk, words: &[String]) -> Result<Draft, Trouble> {
     }
     answered(desk, &entry)?;
     let back = way_back_now(&desk.world, &entry).await;
+    // Begun now, it would end the change, and what is under way would be nobody's.
+    if let Some(why) = back.not_yet {
+        return Err(why);
+    }
     Ok(Draft { plan: back.plan, notes: Notes::default(), course: Course::TakeBack(entry.id), left: back.left })
 }
 
