@@ -43,7 +43,7 @@ const STOPPED: &str = "it ran before and is stopped now, not by this change; sta
 const LOOK: &str = "look, then undo again";
 
 /// Why a lock stays.
-const ASKED_FOR: &str = "perhaps held by this change: it asked for it and got no answer; once nobody changes the SDN, `sdn unlock` \
+pub(super) const ASKED_FOR: &str = "perhaps held by this change: it asked for it and got no answer; once nobody changes the SDN, `sdn unlock` \
                          frees it";
 
 /// What became of a machine whose removal did not come to its end, or that was asked for and never seen made.

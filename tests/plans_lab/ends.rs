@@ -188,6 +188,23 @@ async fn who_stopped_it(ann: &Operator) {
     std::fs::write(&path, whole).unwrap();
 }
 
+#[tokio::test]
+async fn a_lock_that_was_freed_since_is_not_said_to_stay() {
+    let bench = bench(LONG).await;
+    let ann = bench.operator("ann");
+    let change = holding(&bench, &ann.desk.journal).await;
+    let (id, now) = (change.id.to_string(), (bench.world.clock)());
+    change.notes.set("sdn-lock", "", now).unwrap();
+    change.notes.set("sdn-lock-asked", &now.to_string(), now).unwrap();
+    drop(change);
+    let why = ann.draft("undo", &[&id]).await.err().unwrap();
+    assert!(why.kind == TroubleKind::Refused && why.text.contains("got no answer"), "{why:?}");
+    ann.does("sdn-unlock", &[]).await;
+    assert_eq!(ann.draft("undo", &[&id]).await.unwrap().left, []);
+    drop(ann);
+    bench.end().await;
+}
+
 /// What would be refused is not promised either.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_change_that_runs_is_not_said_to_be_left_as_it_is() {
