@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::fields::{Difference, Fields, Seen, Wanted, inverse};
-use super::journal::{Entry, Notes, StepState};
+use super::journal::{Entry, StepState};
 use super::object::{Ensure as _, Object, Place, Undo};
 use super::plan::{Plan, Step};
 use super::sdn::{SdnLock, asked_for_lock};
 use super::tenant::NothingLives;
-use super::vm::{Off, SHUTDOWN, VmPower};
+use super::trouble::{Trouble, TroubleKind};
+use super::vm::{Off, SHUTDOWN, VmGone, VmPower};
 use super::world::{Context, World};
 
 /// What can be taken back of a change, and what cannot.
@@ -19,6 +20,8 @@ pub struct WayBack {
     pub plan: Plan,
     /// What stays, and why.
     pub left: Vec<(String, &'static str)>,
+    /// Why it is not to be begun now: something is under way, or cannot be told. The plan leaves that out.
+    pub not_yet: Option<Trouble>,
 }
 
 /// Why something stays that may be of the change.
@@ -28,26 +31,34 @@ const BELOW: &str = "something stands on it that is perhaps another's";
 /// Why something does not come back.
 const WITHOUT: &str = "what it stands on does not come back";
 
-/// Why nothing is done about a machine whose removal was begun.
-const UNTOLD: &str = "whether it and its disks are still there cannot be told; look, then undo again";
-/// The same, where it is there now.
-const GOING: &str = "it is locked, or its removal may be under way; wait until that ends, then undo again";
-/// The same, where it is there and not as it was.
+/// Why nothing is done about a machine whose removal was begun, where it is there and not as it was.
 const OTHERWISE: &str =
     "it is still there, with other disks than before its removal was begun; decide by hand what is right";
+/// The same, where something else is found in its place.
+const ELSEWHERE: &str =
+    "it was renamed or moved since its removal was begun, or another has its number; decide by hand what is right";
+/// Why a machine stays stopped.
+const STOPPED: &str = "it ran before and is stopped now, not by this change; start it if it is to run";
+/// What to do where it cannot be told what became of a machine.
+const LOOK: &str = "look, then undo again";
 
 /// Why a lock stays.
-const ASKED_FOR: &str = "perhaps held by this change: it asked for it and got no answer; once nobody changes the SDN, `sdn unlock` \
+pub(super) const ASKED_FOR: &str = "perhaps held by this change: it asked for it and got no answer; once nobody changes the SDN, `sdn unlock` \
                          frees it";
 
 /// What became of a machine whose removal did not come to its end, or that was asked for and never seen made.
 enum Machine {
     /// It is there as it was, stopped at most.
-    There,
+    There {
+        /// Whether it is stopped now.
+        stopped: bool,
+    },
     /// It was never made.
     Never,
-    /// It cannot be told, or somebody else is at work with it: why nothing is done.
+    /// It is not as it was: why nothing is done.
     Left(&'static str),
+    /// It cannot be told, or somebody else is at work with it: why nothing is taken back now.
+    NotYet(Trouble),
 }
 
 /// Such machines by the step that was to remove or make each. One that is not among them is gone, or in doubt.
@@ -63,6 +74,7 @@ struct Back {
     /// Done again, after the objects of their place; met last first.
     again: Vec<(Place, Step)>,
     left: Vec<(String, &'static str)>,
+    not_yet: Option<Trouble>,
     /// Objects that do not come back.
     lost: Vec<Object>,
     /// What may be another's and stays, with all that it stands on.
@@ -71,15 +83,19 @@ struct Back {
 
 impl Back {
     fn of(entry: &Entry, machines: &Machines) -> Self {
-        let (mut back, states, notes) = (Self::default(), entry.steps(), entry.notes());
+        let (mut back, states) = (Self::default(), entry.steps());
         for (number, (step, state)) in entry.plan.steps.iter().zip(&states).enumerate().rev() {
             match machines.get(&number) {
-                Some(Machine::There) => {
-                    back.started(step, state, &notes);
+                Some(Machine::There { stopped }) => {
+                    back.started(entry, (step, state), *stopped);
                     continue;
                 }
                 Some(Machine::Left(why)) => {
                     back.left.push((step.object.ensure().name(), why));
+                    continue;
+                }
+                Some(Machine::NotYet(why)) => {
+                    back.not_yet = Some(why.clone());
                     continue;
                 }
                 Some(Machine::Never) => continue,
@@ -100,12 +116,14 @@ impl Back {
     }
 
     /// Starts a machine again that this change only stopped on its way out. One that somebody else stopped stays as it is.
-    fn started(&mut self, step: &Step, state: &StepState, notes: &Notes) {
+    fn started(&mut self, entry: &Entry, (step, state): (&Step, &StepState), stopped: bool) {
         let Object::VmGone(gone) = &step.object else { return };
         let ran = state.before.as_ref().and_then(|before| before.field("status")) != Some("stopped");
-        if ran && gone.was_stopped(notes) {
+        if ran && gone.was_stopped(entry) {
             let power = Object::VmPower(VmPower { vm: gone.vm.clone(), off: Off::Shutdown(SHUTDOWN) });
             self.steps.push((power.ensure().place(), Step::present(power, VmPower::running())));
+        } else if ran && stopped {
+            self.left.push((step.object.ensure().name(), STOPPED));
         }
     }
 
@@ -204,7 +222,7 @@ pub async fn way_back_now(world: &Arc<World>, entry: &Entry) -> WayBack {
     let (context, states) = (Context::looking(world, entry.notes()), entry.steps());
     let mut machines = Machines::new();
     for (number, (step, state)) in entry.plan.steps.iter().zip(&states).enumerate() {
-        if let Some(machine) = became(&context, step, state).await {
+        if let Some(machine) = became(&context, entry, (step, state)).await {
             machines.insert(number, machine);
         }
     }
@@ -212,22 +230,25 @@ pub async fn way_back_now(world: &Arc<World>, entry: &Entry) -> WayBack {
 }
 
 /// What became of the machine of a step; `None` where the journal tells, or nothing does.
-async fn became(context: &Context, step: &Step, state: &StepState) -> Option<Machine> {
+async fn became(context: &Context, entry: &Entry, (step, state): (&Step, &StepState)) -> Option<Machine> {
     let before = state.before.as_ref().filter(|_| !state.verified)?;
     match &step.object {
         Object::VmGone(gone) => {
             // Asked first: what ends in between is seen gone then.
-            let going = gone.may_be_going(context).await;
-            let Ok(now) = gone.observe(context).await else { return Some(Machine::Left(UNTOLD)) };
+            let going = gone.may_be_going(context, entry.last()).await;
+            let now = match gone.observe(context).await {
+                Ok(now) => now,
+                Err(why) => return unlooked(context, gone, before, &why).await,
+            };
             let same = |field: &&str| now.field(field) == before.field(field);
             match going {
                 _ if now == Seen::Absent => None,
                 // Another machine of that name: the one that was meant is gone.
                 _ if now.field("uuid").is_some() && before.field("uuid").is_some() && !same(&"uuid") => None,
                 _ if !["name", "uuid", "disks"].iter().all(same) => Some(Machine::Left(OTHERWISE)),
-                Ok(false) => Some(Machine::There),
-                Ok(true) => Some(Machine::Left(GOING)),
-                Err(_) => Some(Machine::Left(UNTOLD)),
+                Ok(None) => Some(Machine::There { stopped: now.field("status") == Some("stopped") }),
+                Ok(Some(why)) => Some(Machine::NotYet(why)),
+                Err(why) => Some(Machine::NotYet(untold(gone, &why))),
             }
         }
         Object::VmClone(clone) if !state.todo.is_empty() => {
@@ -235,6 +256,31 @@ async fn became(context: &Context, step: &Step, state: &StepState) -> Option<Mac
         }
         _ => None,
     }
+}
+
+/// The same of a machine that cannot be looked at: what stands in its place is known where it was read, and waiting changes
+/// nothing about that.
+async fn unlooked(context: &Context, gone: &VmGone, before: &Seen, why: &Trouble) -> Option<Machine> {
+    if let (TroubleKind::Refused, Ok(client)) = (why.kind, context.world.proxmox()) {
+        match client.vm_config(&gone.vm.node, gone.vm.vmid).await {
+            Ok(now) if now.name.as_ref() != Some(&gone.vm.name) => {
+                let (was, is) = (before.field("uuid").filter(|uuid| !uuid.is_empty()), now.smbios_uuid.as_deref());
+                // Another took its number: the one that was meant is gone.
+                let anothers = was.is_some() && is.is_some() && was != is;
+                return (!anothers).then_some(Machine::Left(ELSEWHERE));
+            }
+            Err(error) if error.is_absent() => return Some(Machine::Left(ELSEWHERE)),
+            _ => {}
+        }
+    }
+    Some(Machine::NotYet(untold(gone, why)))
+}
+
+/// Why it cannot be told what became of a machine.
+fn untold(gone: &VmGone, why: &Trouble) -> Trouble {
+    let text = format!("whether {} and its disks are still there cannot be told: {why}", gone.name());
+    let help = why.help().map_or_else(|| LOOK.to_owned(), |help| format!("{help}; then undo again"));
+    Trouble::new(TroubleKind::Unknown, text).with_help(help)
 }
 
 /// The plan that takes a change back: what it did, last first. Locks are taken before, and what applies the changes of a place
@@ -245,7 +291,7 @@ pub fn way_back(entry: &Entry) -> WayBack {
 }
 
 fn made(entry: &Entry, machines: &Machines) -> WayBack {
-    let Back { steps: backs, first, again, mut left, .. } = Back::of(entry, machines);
+    let Back { steps: backs, first, again, mut left, not_yet, .. } = Back::of(entry, machines);
     if asked_for_lock(&entry.notes()).is_some() {
         left.push((SdnLock::default().name(), ASKED_FOR));
     }
@@ -270,7 +316,7 @@ fn made(entry: &Entry, machines: &Machines) -> WayBack {
         steps,
         reach: None,
     };
-    WayBack { plan, left }
+    WayBack { plan, left, not_yet }
 }
 
 /// A network is not taken from what lives on it: Proxmox would.

@@ -11,7 +11,7 @@ use deevnet_console::provision::conduct::Course;
 use deevnet_console::provision::engine::Ended;
 use deevnet_console::provision::journal::{Change, Journal, Who};
 use deevnet_console::provision::object::Object;
-use deevnet_console::provision::plan::Question;
+use deevnet_console::provision::plan::{Question, Step};
 use deevnet_console::provision::trouble::{Trouble, TroubleKind};
 use deevnet_console::provision::world::News;
 
@@ -89,18 +89,32 @@ async fn undoes(ann: &Operator) -> (Vec<&'static str>, bool) {
     (draft.left.iter().map(|(_, why)| *why).collect(), starts)
 }
 
-/// A machine that may be on its way out, is at work, or is not as it was, is left alone; one that others stopped stays so.
-async fn is_gone_around(bench: &Bench, ann: &Operator) {
-    let note = |key: &str, value: &str| {
-        let (_, change) = ann.desk.journal.take_up(ann.newest().id).unwrap();
-        change.notes.set(key, value, (bench.world.clock)()).unwrap();
-    };
-    let vmid = ann.newest().plan.steps.iter().find_map(|step| match &step.object {
+/// That ann's newest change cannot be taken back now: why, and what to do.
+async fn not_yet(ann: &Operator, kind: TroubleKind, text: &str) {
+    let why = ann.draft("undo", &[&ann.newest().id.to_string()]).await.err().unwrap();
+    assert!(why.kind == kind && why.text.contains(text), "{why:?}");
+    assert!(why.help().is_some_and(|help| help.contains("then undo again")), "{why:?}");
+}
+
+/// Writes a note of ann's newest change, so long ago.
+fn note(ann: &Operator, (key, value): (&str, &str), ago: jiff::SignedDuration) {
+    let (_, change) = ann.desk.journal.take_up(ann.newest().id).unwrap();
+    change.notes.set(key, value, (ann.desk.world.clock)() - ago).unwrap();
+}
+
+/// The machine that ann's newest change removes.
+fn goes(ann: &Operator) -> u32 {
+    let gone = |step: &Step| match &step.object {
         Object::VmGone(gone) => Some(gone.vm.vmid),
         _ => None,
-    });
-    let vmid = vmid.unwrap();
-    let node = &bench.world.site.proxmox.node;
+    };
+    ann.newest().plan.steps.iter().find_map(gone).unwrap()
+}
+
+/// While a machine may be on its way out, or is at work, nothing is taken back; one that is not as it was is left alone.
+async fn is_gone_around(bench: &Bench, ann: &Operator) {
+    let (vmid, node) = (goes(ann), &bench.world.site.proxmox.node);
+    let (now, long) = (jiff::SignedDuration::ZERO, jiff::SignedDuration::from_mins(2));
     let edit = |change: &dyn Fn(&mut World)| bench.lab.edit(|world| change(world)).unwrap();
     let config = |key: &str, value: Option<&str>| {
         edit(&|world| {
@@ -117,36 +131,78 @@ async fn is_gone_around(bench: &Bench, ann: &Operator) {
     let upid = format!("UPID:{node}:00001234:00005678:6A6C2000:qmdestroy:{vmid}:root@pam:");
     let task = Task { upid: upid.clone(), ended: None, status: String::new(), log: Vec::new(), saved: false };
     edit(&|world| world.tasks.push(task.clone()));
-    note(&format!("qmdestroy-{vmid}"), &upid);
-    let (left, starts) = undoes(ann).await;
-    assert!(left.len() == 1 && left[0].contains("its removal may be under way") && !starts, "{left:?}");
-    edit(&|world| {
-        let task = world.tasks.iter_mut().find(|task| task.upid == upid).unwrap();
-        (task.ended, task.status) = (Some(0), "storage is away".to_owned());
-    });
-    assert_eq!(undoes(ann).await, (vec![], true), "it failed");
-    // Asked for, and no task yet.
-    note(&format!("qmdestroy-{vmid}"), "");
-    note(&format!("qmdestroy-{vmid}-asked"), &upid);
-    let (left, starts) = undoes(ann).await;
-    assert!(left.len() == 1 && left[0].contains("may be under way") && !starts, "{left:?}");
-    note(&format!("qmdestroy-{vmid}-asked"), "");
+    let (begun, asked) = (format!("qmdestroy-{vmid}"), format!("qmdestroy-{vmid}-asked"));
+    note(ann, (&begun, &upid), long);
+    not_yet(ann, TroubleKind::Busy, "its removal may be under way").await;
+    // The last is that of a node that was restarted meanwhile.
+    for status in ["storage is away", "unexpected status"] {
+        edit(&|world| {
+            let task = world.tasks.iter_mut().find(|task| task.upid == upid).unwrap();
+            (task.ended, task.status) = (Some(0), status.to_owned());
+        });
+        assert_eq!(undoes(ann).await, (vec![], true), "{status}");
+    }
+    // Asked for, and no task yet: it may arrive. Or it never will.
+    note(ann, (&begun, ""), now);
+    note(ann, (&asked, &upid), now);
+    not_yet(ann, TroubleKind::Busy, "its removal may be under way").await;
+    note(ann, (&asked, &upid), long);
+    assert_eq!(undoes(ann).await, (vec![], true), "it never arrived");
+    note(ann, (&asked, ""), long);
 
     config("lock", Some("backup"));
-    let (left, starts) = undoes(ann).await;
-    assert!(left.len() == 1 && left[0].contains("it is locked") && !starts, "{left:?}");
+    not_yet(ann, TroubleKind::Busy, "is locked (backup)").await;
     config("lock", None);
 
-    config("scsi7", Some("local-zfs:vm-1-disk-7,size=1G"));
-    let (left, starts) = undoes(ann).await;
-    assert!(left.len() == 1 && left[0].contains("with other disks") && !starts, "{left:?}");
-    config("scsi7", None);
+    bench.lab.fault_on("pve-down").unwrap();
+    not_yet(ann, TroubleKind::Unknown, "are still there cannot be told").await;
+    bench.lab.fault_off("pve-down").unwrap();
 
-    let own = format!("qmstop-{vmid}-own");
-    let stop = ann.newest().notes().get(&own).unwrap();
-    note(&own, "");
-    assert_eq!(undoes(ann).await, (vec![], false), "somebody else stopped it");
-    note(&own, &stop);
+    for (key, there, said) in [("scsi7", None, "with other disks"), ("name", Some("picow-app"), "it was renamed")] {
+        config(key, Some("local-zfs:vm-1-disk-7,size=1G"));
+        let (left, starts) = undoes(ann).await;
+        assert!(left.len() == 1 && left[0].contains(said) && !starts, "{left:?}");
+        config(key, there);
+    }
+    assert_eq!(undoes(ann).await, (vec![], true));
+    who_stopped_it(ann).await;
+}
+
+/// A machine that the change stopped is started, also where the answer to that was lost; one that others stopped is named.
+async fn who_stopped_it(ann: &Operator) {
+    let stop = format!("qmstop-{}", goes(ann));
+    let path = ann.desk.journal.path(ann.newest().id);
+    let whole = std::fs::read_to_string(&path).unwrap();
+    let without = |keys: &[String]| {
+        let keeps = |line: &&str| !keys.iter().any(|key| line.contains(&format!("\"{key}\"")));
+        std::fs::write(&path, whole.lines().filter(keeps).map(|line| format!("{line}\n")).collect::<String>()).unwrap();
+    };
+    let (own, asked) = (format!("{stop}-own"), format!("{stop}-asked"));
+    // Its task was found by the list, and followed to its end.
+    without(std::slice::from_ref(&own));
+    assert!([&stop, &own, &asked].iter().all(|key| ann.newest().notes().get(key).is_none()));
+    assert_eq!(undoes(ann).await, (vec![], true), "this change stopped it");
+    without(&[stop, own, asked]);
+    let (left, starts) = undoes(ann).await;
+    assert!(left.len() == 1 && left[0].contains("stopped now, not by this change") && !starts, "{left:?}");
+    std::fs::write(&path, whole).unwrap();
+}
+
+#[tokio::test]
+async fn a_lock_that_was_freed_since_is_not_said_to_stay() {
+    let bench = bench(LONG).await;
+    let ann = bench.operator("ann");
+    let change = holding(&bench, &ann.desk.journal).await;
+    let (id, now) = (change.id.to_string(), (bench.world.clock)());
+    change.notes.set("sdn-lock", "", now).unwrap();
+    change.notes.set("sdn-lock-asked", &now.to_string(), now).unwrap();
+    drop(change);
+    let why = ann.draft("undo", &[&id]).await.err().unwrap();
+    assert!(why.kind == TroubleKind::Refused && why.text.contains("got no answer"), "{why:?}");
+    ann.does("sdn-unlock", &[]).await;
+    assert_eq!(ann.draft("undo", &[&id]).await.unwrap().left, []);
+    drop(ann);
+    bench.end().await;
 }
 
 /// What would be refused is not promised either.

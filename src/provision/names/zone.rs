@@ -54,7 +54,7 @@ impl DnsZone {
         }
     }
 
-    /// Whether what it holds is part of what is looked at.
+    /// Whether what it holds goes with the plan.
     const fn holds(&self) -> bool {
         matches!(self.claim, Claim::Whole(_) | Claim::Handover(_))
     }
@@ -95,16 +95,18 @@ impl DnsZone {
             let content = record.content.to_string();
             content.split_whitespace().take(2).map(|word| Name::new(word).to_string()).collect::<Vec<_>>().join(" ")
         });
-        let held = emptying(zone).len();
+        let (kind, held) = (kind(&zone.head), emptying(zone).len());
+        // One that is closed may be half made: what it holds tells whether somebody works with it.
+        let counts = self.holds() || kind == CLOSED;
         let all = [
-            ("kind", Some(kind(&zone.head))),
+            ("kind", Some(kind)),
             ("account", zone.head.account.clone().filter(|account| !account.is_empty())),
             ("keys", listed(metadata.update_keys().iter().map(Name::as_str))),
             ("networks", listed(metadata.update_networks())),
             ("update-serial", listed(metadata.values("SOA-EDIT-DNSUPDATE"))),
             ("ns", listed(apex("NS").iter().map(|record| record.content.target().to_string()))),
             ("soa", soa),
-            ("holds", (self.holds() && held > 0).then(|| format!("{held} record sets"))),
+            ("holds", (counts && held > 0).then(|| format!("{held} record sets"))),
         ];
         fields(all.into_iter().filter_map(|(name, value)| Some((name, value?))))
     }
@@ -212,7 +214,7 @@ impl Ensure for DnsZone {
     }
 
     fn riders(&self, seen: &Seen, _own: &[Step]) -> Vec<String> {
-        let holds = seen.field("holds").map(|holds| {
+        let holds = seen.field("holds").filter(|_| self.holds()).map(|holds| {
             let by = seen.field("keys").unwrap_or("nobody");
             format!("{holds} in zone {} (written by {by}), which are deleted", self.zone)
         });

@@ -1,4 +1,5 @@
 use super::*;
+use crate::backends::powerdns::model::RrSet;
 use crate::provision::object::Object;
 
 fn zone(claim: Claim) -> DnsZone {
@@ -64,6 +65,51 @@ fn what_is_lost_or_opened_has_no_way_back() {
     assert!(matches!(zone(own()).undo(&bound), Undo::None(why) if why.contains("not opened again")));
     let riders = whole.riders(&seen(&[("holds", "3 record sets")]), &[]);
     assert!(riders[0].contains("3 record sets") && riders[0].contains("written by tdemo"), "{riders:?}");
+}
+
+/// A zone that was left closed with its tenant's mark, as it is looked at, with so many sets of records.
+fn closed(claim: Claim, sets: usize) -> Seen {
+    let name = Name::new("tdemo.mobile.example");
+    let head = ZoneHead {
+        name: name.clone(),
+        kind: ZoneKind::Secondary,
+        serial: None,
+        edited_serial: None,
+        dnssec: None,
+        account: Some("tdemo".to_owned()),
+        soa_edit_api: None,
+        masters: Vec::new(),
+    };
+    let set = |number| RrSet {
+        name: Name::new(&format!("app-{number}.tdemo.mobile.example")),
+        kind: "A".to_owned(),
+        ttl: 300,
+        records: Vec::new(),
+        comments: Vec::new(),
+    };
+    let held = Zone { head, rrsets: (0..sets).map(set).collect(), bytes_replaced: false };
+    let metadata = ZoneMetadata { zone: name, kinds: Default::default() };
+    Seen::Present(zone(claim).seen(&held, &metadata))
+}
+
+#[test]
+fn a_closed_zone_is_nobodys_only_where_it_holds_nothing() {
+    let proof = fields([("keys", "tdemo")]);
+    let unproved = |sets| zone(own()).unproved(&proof, &closed(own(), sets));
+    assert_eq!(unproved(0), None);
+    assert!(unproved(1).is_some_and(|why| why.contains("keys")), "{:?}", unproved(1));
+}
+
+#[test]
+fn what_a_closed_zone_holds_is_not_emptied_where_it_is_opened() {
+    for claim in [Claim::Any, own()] {
+        let (zone, seen) = (zone(claim.clone()), closed(claim, 2));
+        assert_eq!(seen.field("holds"), Some("2 record sets"));
+        let todo = zone.difference(&seen, &Wanted::Present(wanted()));
+        assert!(todo.changes().iter().all(|change| change.field != "holds"), "{todo:?}");
+        assert!(todo.value("kind") == Some("native") && !loses(&todo), "{todo:?}");
+        assert_eq!(zone.riders(&seen, &[]), [""; 0], "nothing goes along");
+    }
 }
 
 #[test]

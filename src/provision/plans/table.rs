@@ -14,7 +14,7 @@ use crate::provision::object::Object;
 use crate::provision::plan::Plan;
 use crate::provision::sdn::{asked_for_lock, holds_lock, running};
 use crate::provision::trouble::{Trouble, TroubleKind};
-use crate::provision::undo::way_back_now;
+use crate::provision::undo::{ASKED_FOR, way_back_now};
 use crate::provision::world::World;
 use crate::site::names::{NameError, TenantName};
 use crate::site::numbering::TenantIndex;
@@ -299,7 +299,13 @@ async fn undo(desk: &Desk, words: &[String]) -> Result<Draft, Trouble> {
         return Err(JournalError::TakenBack(entry.id, back).into());
     }
     answered(desk, &entry)?;
-    let back = way_back_now(&desk.world, &entry).await;
+    let mut back = way_back_now(&desk.world, &entry).await;
+    // Begun now, it would end the change, and what is under way would be nobody's.
+    if let Some(why) = back.not_yet {
+        return Err(why);
+    }
+    // A lock that was asked for without an answer was freed since.
+    back.left.retain(|(_, why)| *why != ASKED_FOR);
     Ok(Draft { plan: back.plan, notes: Notes::default(), course: Course::TakeBack(entry.id), left: back.left })
 }
 

@@ -1,5 +1,6 @@
 //! A VM that is gone, with its disks.
 
+use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::machine::Machine;
@@ -8,7 +9,7 @@ use crate::backends::permit::Permit;
 use crate::backends::proxmox::Leftovers;
 use crate::backends::proxmox::endpoints;
 use crate::provision::fields::{Difference, Seen, fields};
-use crate::provision::journal::Notes;
+use crate::provision::journal::Entry;
 use crate::provision::object::{Danger, Doing, Ensure, Looking, Place, Undo};
 use crate::provision::rights::Right;
 use crate::provision::trouble::{Trouble, TroubleKind};
@@ -21,6 +22,11 @@ pub(super) const NO_WAY_BACK: &str = "disks that are destroyed cannot be brought
 const DESTROY: &str = "qmdestroy";
 /// Type of the task that stops one hard.
 const STOP: &str = "qmstop";
+
+/// How long a request may be on its way whose answer nobody waited for.
+const ARRIVES: SignedDuration = SignedDuration::from_mins(1);
+/// What to do about a removal that may be under way.
+const WAIT: &str = "wait until that ends, then undo again";
 
 /// No VM there any more.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -82,22 +88,32 @@ pub(super) async fn remove(
 }
 
 impl VmGone {
-    /// Whether the machine may be on its way out though it is there: its configuration is whole while its disks are removed.
-    /// So it is where the removal was asked for and its task is not known to have failed, or a task has the machine locked.
+    /// Why the machine may be on its way out though it is there: its configuration is whole while its disks are removed. So it
+    /// is where the task of its removal runs, where that was asked for just now and has no task yet, or where it is locked.
+    /// `last` is when its change wrote its last line: what it asked for arrives soon after, or never.
     ///
     /// # Errors
     /// What cannot be asked.
-    pub(in crate::provision) async fn may_be_going(&self, context: &Context) -> Result<bool, Trouble> {
+    pub(in crate::provision) async fn may_be_going(
+        &self,
+        context: &Context,
+        last: Timestamp,
+    ) -> Result<Option<Trouble>, Trouble> {
         let removal = Errand::on(&self.vm, DESTROY, "removal");
-        if removal.is_open(context) && !removal.has_failed(context).await? {
-            return Ok(true);
+        let young = || context.now().duration_since(last) < ARRIVES;
+        if removal.is_open(context) && removal.runs(context).await?.unwrap_or_else(young) {
+            let text = format!("{}: its removal may be under way", self.vm.words());
+            return Ok(Some(Trouble::new(TroubleKind::Busy, text).with_help(WAIT)));
         }
-        Ok(self.vm.read(context).await?.is_some_and(|found| found.config.lock.is_some()))
+        let Some(lock) = self.vm.read(context).await?.and_then(|found| found.config.lock) else { return Ok(None) };
+        let why = self.vm.locked(context, &lock).await;
+        let help = format!("{}; then undo again", why.help().unwrap_or(WAIT));
+        Ok(Some(why.with_help(help)))
     }
 
-    /// Whether a change with these notes stopped the machine, or may have.
-    pub(in crate::provision) fn was_stopped(&self, notes: &Notes) -> bool {
-        Errand::on(&self.vm, STOP, "hard stop").is_told(notes)
+    /// Whether a change stopped the machine, or may have.
+    pub(in crate::provision) fn was_stopped(&self, entry: &Entry) -> bool {
+        Errand::on(&self.vm, STOP, "hard stop").was_begun(entry)
     }
 
     async fn look(&self, context: &Context) -> Result<Seen, Trouble> {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::machine::Machine;
 use crate::backends::proxmox::model::Task;
 use crate::backends::proxmox::{Client, Error, TaskEnd, TaskFilter, TaskSource, TaskStep, Upid};
-use crate::provision::journal::Notes;
+use crate::provision::journal::{Entry, Line, Notes, Record};
 use crate::provision::trouble::{Trouble, TroubleKind};
 use crate::provision::world::Context;
 
@@ -65,16 +65,18 @@ impl<'a> Errand<'a> {
         notes.get(&self.own()).is_some()
     }
 
-    /// Whether a change with these notes asked for it, whatever came of that.
-    pub fn is_told(&self, notes: &Notes) -> bool {
-        [self.note(), self.asked(), self.own()].iter().any(|key| notes.get(key).is_some())
+    /// Whether a task of a change did it, or may have: one that it knew at any time, or asked for and knows nothing of.
+    pub fn was_begun(&self, entry: &Entry) -> bool {
+        let keys = [self.note(), self.own()];
+        let known = |line: &Line| matches!(&line.record, Record::Note { key, value } if keys.contains(key) && !value.is_empty());
+        entry.lines.iter().any(known) || entry.notes().get(&self.asked()).is_some()
     }
 
-    /// Whether the task that was begun before is known to have failed.
-    pub async fn has_failed(&self, context: &Context) -> Result<bool, Trouble> {
-        let Some(upid) = self.begun(context).await? else { return Ok(false) };
+    /// Whether the task that was begun before runs; `None` where there is none.
+    pub async fn runs(&self, context: &Context) -> Result<Option<bool>, Trouble> {
+        let Some(upid) = self.begun(context).await? else { return Ok(None) };
         let step = context.world.proxmox()?.task_step(&upid).await.map_err(|e| Trouble::from(&e))?;
-        Ok(matches!(step, TaskStep::Ended(TaskEnd::Failed { .. })))
+        Ok(Some(step == TaskStep::Running))
     }
 
     /// Waits for the task that was begun before, or begins it. What came of it is looked at by whoever called.
